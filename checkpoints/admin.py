@@ -1,0 +1,47 @@
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from checkpoints import services
+from checkpoints.models import Checkpoint
+from contextd.admin import ByOperation, SearchByMeaning
+
+
+class TagFilter(admin.SimpleListFilter):
+    title = "tag"
+    parameter_name = "tag"
+    most = 50
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(tag, f"{tag} ({count})") for tag, count in services.common_tags(self.most)]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Checkpoint]
+    ) -> QuerySet[Checkpoint]:
+        return queryset.filter(tags__contains=[self.value()]) if self.value() else queryset
+
+
+@admin.register(Checkpoint)
+class CheckpointAdmin(ByOperation, SearchByMeaning, admin.ModelAdmin[Checkpoint]):
+    search_domain = services.DOMAIN
+    update_operation = "checkpoint_update"
+    operation_fields = ["summary", "description", "context", "tags"]
+    delete_operation = "checkpoint_delete"
+    list_display = ["summary", "project", "tags", "created_by", "created_at"]
+    list_filter = ["project", TagFilter, "created_at"]
+    list_select_related = ["project"]
+    fields = [
+        *operation_fields,
+        "project",
+        "project_path",
+        "token_count",
+        "created_by",
+        "created_at",
+        "updated_at",
+    ]
+    readonly_fields = fields[len(operation_fields) :]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False

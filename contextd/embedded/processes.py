@@ -1,0 +1,181 @@
+"""Child processes that are watched, stopped in good order, and die with their parent."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+import psutil
+
+from contextd.embedded import parent
+
+_STDERR = 2
+_PROGRESS_SECONDS = 10
+_DISK_FULL = re.compile("No space left on device|Check free disk space")
+_REASON = re.compile(r"fatal|panic|error", re.IGNORECASE)
+
+
+class StartError(Exception):
+    """Why contextd cannot start or go on, in one line for the person who started it."""
+
+
+@dataclass(frozen=True)
+class Signal:
+    """One step of a stop: what to send, and how many seconds it gets before the next step."""
+
+    number: signal.Signals
+    patience: float
+
+
+@dataclass(frozen=True)
+class Account:
+    """A system user to run as, where that is not our own."""
+
+    uid: int
+    gid: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """What to run and how it ends: the steps of `stop` one after the other, then SIGKILL."""
+
+    name: str
+    command: Sequence[str | Path]
+    stop: Sequence[Signal]
+    death_signal: signal.Signals = signal.SIGKILL
+    log: Path | None = None
+    account: Account | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def start(self) -> "Process":
+        """For the main thread only, since the child lives as long as the thread it came from."""
+        try:
+            with _output(self.log) as output:
+                return Process(self, self._spawn(output))
+        except OSError as error:
+            raise StartError(f"{self.name} cannot be started: {error}") from None
+
+    def _spawn(self, output: int) -> subprocess.Popen[bytes]:
+        account = self.account
+        return subprocess.Popen(  # noqa: S603  (our own programs, without a shell)
+            [str(word) for word in self.command],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env={**os.environ, **self.environment},
+            umask=0o077,
+            # Ctrl-C in the terminal is for us alone, who then stop the children in order.
+            start_new_session=True,
+            user=account.uid if account else None,
+            group=account.gid if account else None,
+            extra_groups=[] if account else None,
+            preexec_fn=partial(parent.follow, os.getpid(), self.death_signal),
+        )
+
+
+class Process:
+    """A running program; as a context manager it is stopped at the end."""
+
+    def __init__(self, program: Program, child: subprocess.Popen[bytes]) -> None:
+        self.name = program.name
+        self.pid = child.pid
+        self._program = program
+        self._child = child
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def has_ended(self) -> bool:
+        return self._child.poll() is not None
+
+    def ensure_running(self) -> None:
+        """Raises StartError with the reason when it has ended by itself."""
+        if self.has_ended():
+            raise StartError(self.obituary())
+
+    def wait_until(self, is_ready: Callable[[], bool]) -> None:
+        """For as long as it takes while it lives, with a line of progress for who waits."""
+        started = reported = time.monotonic()
+        while not is_ready():
+            self.ensure_running()
+            if time.monotonic() - reported > _PROGRESS_SECONDS:
+                reported = time.monotonic()
+                say(f"Still waiting for {self.name} ({reported - started:.0f} s).")
+            time.sleep(0.02)
+
+    def complete(self) -> None:
+        """Wait for a program that ends by itself; raises StartError unless it succeeds."""
+        if self._child.wait() != 0:
+            raise StartError(self.obituary())
+
+    def stop(self) -> None:
+        for step in self._program.stop:
+            if self.has_ended():
+                break
+            self._child.send_signal(step.number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._child.wait(step.patience)
+        # All of its group: a worker that was killed has left its own children behind.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self._child.wait()
+
+    def obituary(self) -> str:
+        """How it ended and, where it has a log, why."""
+        code = self._child.returncode
+        end = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
+        log = self._program.log
+        reason = f": {last_words(log.read_text(errors='replace'))} ({log})" if log else ""
+        return f"{self.name} ended with {end}{reason}"
+
+
+def last_words(output: str) -> str:
+    """The line of a dead program's output that says best what was wrong."""
+    if _DISK_FULL.search(output):
+        return "the disk is full"
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    reasons = [line for line in lines if _REASON.search(line)]
+    return next(reversed(reasons or lines), "it said nothing")
+
+
+def end_leftovers(executable: str, mark: str, stop: Sequence[Signal]) -> None:
+    """End what a dead run left: processes of that name with the mark in their command line."""
+    left = [
+        process
+        for process in psutil.process_iter(["name", "cmdline"])
+        if process.info["name"] == executable and mark in " ".join(process.info["cmdline"] or [])
+    ]
+    for step in [*stop, Signal(signal.SIGKILL, 10)]:
+        for process in left:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(step.number)
+        _, left = psutil.wait_procs(left, timeout=step.patience)
+
+
+def say(line: str) -> None:
+    """To the person at the terminal, where logs would be noise."""
+    print(line, file=sys.stderr, flush=True)  # noqa: T201
+
+
+@contextlib.contextmanager
+def _output(log: Path | None) -> Iterator[int]:
+    """Our own stderr, or a new log; that of the run before is kept beside it."""
+    if log is None:
+        yield _STDERR
+        return
+    log.parent.mkdir(mode=0o700, exist_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        log.replace(log.with_suffix(".previous.log"))
+    with log.open("wb") as file:
+        yield file.fileno()

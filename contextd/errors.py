@@ -1,0 +1,69 @@
+"""Every failure a caller can be told about; anything else is a bug and becomes `Internal`."""
+
+from typing import Any, ClassVar
+
+
+class ContextdError(Exception):
+    """A failure that is safe to show; its message stands alone and says what to do."""
+
+    category: ClassVar[str] = "internal"
+    status: ClassVar[int] = 500
+
+    def __init__(self, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+
+    @property
+    def text(self) -> str:
+        """What a client shows: `[validation] summary is required`."""
+        return f"[{self.category}] {self.message}"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"category": self.category, "message": self.message, "details": self.details}
+
+
+class Invalid(ContextdError):
+    """The arguments break the operation's contract; `details` has `field` and `error`."""
+
+    category, status = "validation", 400
+
+
+class NotFound(ContextdError):
+    category, status = "not_found", 404
+
+
+class NotAuthenticated(ContextdError):
+    """The credential is missing where one is needed, or it is not valid."""
+
+    category, status = "unauthorized", 401
+
+
+class NotAllowed(ContextdError):
+    """The caller is known and may not do this."""
+
+    category, status = "unauthorized", 403
+
+
+class TimedOut(ContextdError):
+    category, status = "timeout", 504
+
+
+class Busy(ContextdError):
+    """All workers are taken and the queue is full; the call was not started."""
+
+    category, status = "timeout", 503
+
+
+class RateLimited(ContextdError):
+    """Too many calls; `details["retry_after"]` is the number of seconds to wait."""
+
+    category, status = "rate_limited", 429
+
+    @property
+    def text(self) -> str:
+        return self.message
+
+
+class Internal(ContextdError):
+    """What a caller sees of a bug: a reference to look up in the log, nothing else."""

@@ -1,0 +1,38 @@
+"""What every call must pass before it runs."""
+
+from functools import cache
+from typing import Any, Protocol
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from contextd import redaction
+from contextd.callers import Caller
+from contextd.operations import Operation, Request
+
+
+class Policy(Protocol):
+    """Raises NotAllowed when the caller may not use the operation."""
+
+    def __call__(self, operation: Operation, caller: Caller) -> None: ...
+
+
+def authorize(operation: Operation, caller: Caller) -> None:
+    _policy()(operation, caller)
+
+
+@cache
+def _policy() -> Policy:
+    policy: Policy = import_string(settings.CONTEXTD_POLICY)
+    return policy
+
+
+def redact(operation: Operation, request: Request) -> tuple[Request, int]:
+    """Replace the credentials in what will be stored; also says how many there were."""
+    if operation.effect != "write":
+        return request, 0
+    values: dict[str, Any] = request.model_dump(exclude_unset=True)
+    redacted = redaction.redact_value(values)
+    if not redacted.findings:
+        return request, 0
+    return operation.parse(redacted.value), len(redacted.findings)

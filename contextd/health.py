@@ -1,0 +1,19 @@
+"""Addresses for load balancers: does the process live, can it serve."""
+
+from django.http import HttpRequest, JsonResponse
+
+from contextd import search, status
+
+def live(request: HttpRequest) -> JsonResponse:
+    return JsonResponse({"status": "ok"})
+
+
+def ready(request: HttpRequest) -> JsonResponse:
+    services = status.probe_all(vital_only=True)
+    missing = {name: service.error for name, service in services.items() if service.error}
+    if not search.is_warm():
+        missing["model"] = "the embedding model is still loading"
+    return JsonResponse(
+        {"status": "waiting" if missing else "ready", "missing": missing},
+        status=503 if missing else 200,
+    )

@@ -1,0 +1,96 @@
+"""How often a caller may call, and how long a call may take."""
+
+import logging
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+
+from django.conf import settings
+from django.db import OperationalError, connection
+from django.db import transaction as django_transaction
+from psycopg.errors import QueryCanceled
+from redis.exceptions import RedisError
+from throttled import RateLimiterType, Throttled, rate_limiter, store
+from throttled.exceptions import StoreUnavailableError
+
+from contextd.callers import Caller
+from contextd.errors import RateLimited, TimedOut
+from contextd.operations import Operation, Rate
+
+PRINCIPAL_RATE = Rate(50, burst=100)
+
+logger = logging.getLogger(__name__)
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
+
+
+def throttle(operation: Operation, caller: Caller) -> None:
+    """Take a token of this connection and tool, and one of the caller; refuse when out of either.
+
+    The buckets are GCRA, the token bucket kept as one timestamp, in Redis: shared by processes.
+    """
+    if settings.CONTEXTD_RATE_LIMITS:
+        _take(f"{caller.connection}:{operation.name}", operation.rate, operation)
+        _take(caller.principal, PRINCIPAL_RATE, operation)
+
+
+def _take(key: str, rate: Rate, operation: Operation) -> None:
+    try:
+        taken = _bucket(rate).limit(key)
+    except (RedisError, StoreUnavailableError):
+        logger.warning("rate limits are off: Redis does not answer (REDIS_URL)")
+        return
+    if taken.limited:
+        raise RateLimited(
+            f"rate limit exceeded for tool: {operation.name}",
+            retry_after=round(taken.state.retry_after, 3),
+        )
+
+
+@cache
+def _bucket(rate: Rate) -> Throttled:
+    quota = rate_limiter.per_sec(int(rate.per_second), burst=rate.burst)
+    redis = store.RedisStore(server=settings.REDIS_URL, options={"SOCKET_TIMEOUT": 1})
+    return Throttled(
+        using=RateLimiterType.GCRA.value, quota=quota, store=redis, key_prefix="contextd:rate:"
+    )
+
+
+def time_left() -> float:
+    """Seconds until the running operation must answer; the timeout of calls to other services."""
+    return max(0.0, _deadline.get() - time.monotonic())
+
+
+@contextmanager
+def deadline(seconds: float) -> Iterator[None]:
+    """Give the block that long; a query that is cancelled for it becomes `TimedOut`."""
+    token = _deadline.set(time.monotonic() + seconds)
+    try:
+        yield
+    except OperationalError as error:
+        if isinstance(error.__cause__, QueryCanceled):
+            raise TimedOut(f"no answer within {seconds:g} s") from None
+        raise
+    finally:
+        _deadline.reset(token)
+
+
+@contextmanager
+def transaction() -> Iterator[None]:
+    """A transaction whose statements the database cancels when the operation's time is up."""
+    with django_transaction.atomic():
+        left = time_left()
+        if left == 0:
+            raise TimedOut("the time for this operation ran out before the database was asked")
+        if left != math.inf:
+            _cancel_statements_after(left)
+        yield
+
+
+def _cancel_statements_after(seconds: float) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT set_config('statement_timeout', %s, true)", [str(math.ceil(seconds * 1000))]
+        )

@@ -1,0 +1,79 @@
+"""The command-line door: `manage.py call checkpoint_search query="..." top_k=3`."""
+
+import json
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from contextd import auth, operations, pipeline
+from contextd.errors import ContextdError
+from contextd.operations import Operation
+
+
+class Command(BaseCommand):
+    help = "Call an operation; without a name, list them all."
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
+        return super().create_parser(
+            *args, formatter_class=RawDescriptionHelpFormatter, epilog=describe_all(), **kwargs
+        )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", nargs="?", help="the operation")
+        parser.add_argument("arguments", nargs="*", metavar="key=value", help="value may be JSON")
+        parser.add_argument(
+            "--contracts", action="store_true", help="print what callers may rely on, as JSON"
+        )
+
+    def handle(
+        self, *args: Any, name: str | None, arguments: list[str], contracts: bool, **options: Any
+    ) -> None:
+        if contracts:
+            self.stdout.write(json.dumps(all_contracts(), indent=2, sort_keys=True))
+        elif name is None:
+            self.stdout.write(describe_all())
+        else:
+            self.stdout.write(self.call(name, arguments))
+
+    def call(self, name: str, arguments: list[str]) -> str:
+        try:
+            operation = operations.get(name)
+            result = pipeline.call(
+                name,
+                dict(read_pair(pair, operation) for pair in arguments),
+                auth.local_caller("cli"),
+            )
+        except ContextdError as error:
+            raise CommandError(json.dumps(error.as_dict(), indent=2)) from None
+        return result.model_dump_json(indent=2)
+
+
+def all_contracts() -> dict[str, Any]:
+    return {operation.name: operation.contract() for operation in operations.installed()}
+
+
+def describe_all() -> str:
+    return "\n".join(describe(operation) for operation in operations.installed())
+
+
+def describe(operation: Operation) -> str:
+    lines = [f"{operation.name}: {operation.description.splitlines()[0]}"]
+    for name, field in operation.request.model_fields.items():
+        needed = " (required)" if field.is_required() else ""
+        lines.append(f"    {name}{needed}: {field.description}")
+    return "\n".join(lines)
+
+
+def read_pair(pair: str, operation: Operation) -> tuple[str, Any]:
+    """`top_k=3` is a number and `tags=["a"]` a list; what the operation takes as text stays text."""
+    key, separator, value = pair.partition("=")
+    if not separator:
+        raise CommandError(f"{pair!r} is not key=value")
+    schema = operation.request.model_json_schema()["properties"].get(key, {})
+    if any(option.get("type") == "string" for option in schema.get("anyOf", [schema])):
+        return key, value
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value

@@ -1,0 +1,140 @@
+"""What an operation is, and where the installed ones are listed.
+
+An operation is declared once, in an app's `operations.py`. MCP, REST, the command line,
+the admin and the documentation are all made from this registry.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeVar, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from contextd import validation
+from contextd.callers import Caller
+from contextd.errors import Invalid, NotFound
+
+Effect = Literal["read", "write", "delete"]
+
+
+class Request(BaseModel):
+    """Arguments of one operation. The docstring of a subclass is what callers read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Result(BaseModel):
+    """What one operation returns. Built from a model instance or a dataclass."""
+
+    model_config = ConfigDict(from_attributes=True, frozen=True)
+
+
+class Written(Result):
+    """The result of an operation that stores text; the pipeline fills `redacted`."""
+
+    redacted: int = Field(
+        0, description="How many credentials were replaced by [REDACTED:kind] before saving"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A token bucket: `per_second` on average, `burst` at once."""
+
+    per_second: float
+    burst: int
+
+
+Handler = Callable[[Caller, Any], Result]
+H = TypeVar("H", bound=Handler)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    DEFAULT_RATE: ClassVar[Rate] = Rate(10, burst=20)
+
+    name: str
+    handler: Handler
+    request: type[Request]
+    result: type[Result]
+    effect: Effect
+    timeout: float
+    rate: Rate
+    atomic: bool
+
+    @property
+    def description(self) -> str:
+        return (self.request.__doc__ or "").strip()
+
+    @property
+    def canonical_name(self) -> str:
+        """`checkpoints:checkpoint_save`: the module that offers it, then its name."""
+        return f"{self.handler.__module__.split('.')[0]}:{self.name}"
+
+    def contract(self) -> dict[str, Any]:
+        """All that callers may rely on, as plain JSON."""
+        return {
+            "description": self.description,
+            "effect": self.effect,
+            "timeout": self.timeout,
+            "rate": [self.rate.per_second, self.rate.burst],
+            "request": self.request.model_json_schema(),
+            "result": self.result.model_json_schema(mode="serialization"),
+        }
+
+    def parse(self, arguments: dict[str, Any]) -> Request:
+        try:
+            return self.request.model_validate(arguments)
+        except ValidationError as error:
+            problems = validation.problems(error, self.name, list(self.request.model_fields))
+            raise Invalid(
+                "; ".join(problem["error"] for problem in problems), **problems[0], problems=problems
+            ) from None
+
+
+_registry: dict[str, Operation] = {}
+
+
+def operation(
+    name: str,
+    *,
+    effect: Effect,
+    timeout: float,
+    rate: Rate = Operation.DEFAULT_RATE,
+    atomic: bool = True,
+) -> Callable[[H], H]:
+    """Register the decorated handler; its annotations are its contract.
+
+    `timeout` is in seconds. `atomic=False` is for handlers that wait on another service:
+    no transaction is held meanwhile, and their services open `limits.transaction()`.
+    """
+
+    def register(handler: H) -> H:
+        if name in _registry:
+            raise RuntimeError(f"operation {name!r} is declared twice")
+        hints = get_type_hints(handler)
+        _registry[name] = Operation(
+            name=name,
+            handler=handler,
+            request=hints["request"],
+            result=hints["return"],
+            effect=effect,
+            timeout=timeout,
+            rate=rate,
+            atomic=atomic,
+        )
+        return handler
+
+    return register
+
+
+def installed() -> list[Operation]:
+    return sorted(_registry.values(), key=lambda op: op.name)
+
+
+def get(name: str) -> Operation:
+    """Find an operation by its name or its canonical name."""
+    found = _registry.get(name.rpartition(":")[2])
+    if found is None or name not in (found.name, found.canonical_name):
+        raise NotFound(f"there is no operation named {name!r}")
+    return found

@@ -1,0 +1,61 @@
+"""The only way an operation runs, whichever door it came in by."""
+
+import logging
+import time
+import uuid
+from contextlib import nullcontext
+from typing import Any
+
+from contextd import guards, limits, operations, telemetry
+from contextd.callers import Caller
+from contextd.errors import ContextdError, Internal
+from contextd.operations import Operation, Result
+from contextd.signals import operation_finished
+
+logger = logging.getLogger(__name__)
+
+
+def call(name: str, arguments: dict[str, Any], caller: Caller) -> Result:
+    """Check, run and record one call.
+
+    Raises ContextdError, and nothing else: a bug becomes `Internal`, logged under the
+    reference that the caller is given.
+    """
+    operation = operations.get(name)
+    started = time.perf_counter()
+    category = "ok"
+    with telemetry.operation_span(operation, caller) as span:
+        try:
+            return run(operation, arguments, caller)
+        except ContextdError as error:
+            category = error.category
+            raise
+        except Exception:
+            category = Internal.category
+            reference = uuid.uuid4().hex[:12]
+            logger.exception("%s failed, reference %s", name, reference)
+            raise Internal(
+                f"something went wrong on our side; the log has it under reference {reference}",
+                reference=reference,
+            ) from None
+        finally:
+            seconds = time.perf_counter() - started
+            telemetry.record_operation(span, operation, caller, category, seconds)
+            operation_finished.send_robust(
+                sender=Operation,
+                operation=operation,
+                caller=caller,
+                category=category,
+                seconds=seconds,
+            )
+
+
+def run(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Result:
+    guards.authorize(operation, caller)
+    limits.throttle(operation, caller)
+    request = operation.parse(arguments)
+    request, redacted = guards.redact(operation, request)
+    with limits.deadline(operation.timeout):
+        with limits.transaction() if operation.atomic else nullcontext():
+            result = operation.handler(caller, request)
+    return result.model_copy(update={"redacted": redacted}) if redacted else result

@@ -1,0 +1,145 @@
+"""Finding the project that a path belongs to: by alias, by git remote, else a new one."""
+
+import configparser
+import re
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from django.db import IntegrityError, transaction
+
+from contextd.callers import Caller
+from contextd.errors import Invalid, NotAllowed
+from contextd.models import Project, ProjectPath
+
+GIT_REMOTE_KEY = "git_remote"
+
+
+def find(caller: Caller, path: str) -> Project | None:
+    """The project that holds `path`, if the caller may see it; `path` may be a sub-folder."""
+    top = _work_tree_of(caller, path)
+    project = _known(path, top, _remote_of(top))
+    return project if project and caller.sees(project.pk) else None
+
+
+def resolve(caller: Caller, path: str, context: Mapping[str, str] | None = None) -> Project:
+    """The project that `path` belongs to, made when there is none.
+
+    `context["git_remote"]`, or the remote of the folder where the server can read it, makes
+    work trees and team mates' clones one project.
+    """
+    top = _work_tree_of(caller, path)
+    remote = normalize_remote((context or {}).get(GIT_REMOTE_KEY, "")) or _remote_of(top)
+    root = str(top or path)
+    project = _known(path, top, remote)
+    if project is None:
+        return _create(caller, root, remote)
+    if not caller.sees(project.pk):
+        raise NotAllowed(
+            f"context {caller.context!r} does not include the project of {path}",
+            field="project_path",
+        )
+    if remote and project.git_remote == remote:
+        ProjectPath.objects.get_or_create(path=root, defaults={"project": project})
+    return project
+
+
+def _known(path: str, top: Path | None, remote: str | None) -> Project | None:
+    alias = ProjectPath.objects.containing(path).select_related("project").first()
+    if alias and _holds(alias, path, top, remote):
+        return alias.project
+    return Project.objects.filter(git_remote=remote).first() if remote else None
+
+
+def _holds(alias: ProjectPath, path: str, top: Path | None, remote: str | None) -> bool:
+    """A folder above the work tree, such as a home folder, does not swallow what lies in it."""
+    if top is not None:
+        return Path(alias.path).is_relative_to(top)
+    return alias.path == path or remote is None or alias.project.git_remote in (None, remote)
+
+
+def _create(caller: Caller, root: str, remote: str | None) -> Project:
+    if not caller.sees_all_projects:
+        raise NotAllowed(
+            f"context {caller.context!r} has no project for {root}; ask an admin to add it",
+            field="project_path",
+        )
+    if not _folder_name(root):
+        raise Invalid(
+            f"{root} is the root of a file system; give the project's own folder",
+            field="project_path",
+        )
+    try:
+        with transaction.atomic():
+            project = Project.objects.create(name=_folder_name(root), git_remote=remote)
+            ProjectPath.objects.create(project=project, path=root)
+    except IntegrityError:  # another call made it first
+        return resolve(caller, root, {GIT_REMOTE_KEY: remote or ""})
+    return project
+
+
+def merge(kept: Project, absorbed: Project) -> None:
+    """Move the paths and every record of `absorbed` to `kept`, then delete it."""
+    with transaction.atomic():
+        for relation in absorbed._meta.related_objects:
+            relation.related_model._base_manager.filter(**{relation.field.name: absorbed}).update(
+                **{relation.field.name: kept}
+            )
+        remote, absorbed.git_remote = absorbed.git_remote, None
+        absorbed.delete()
+        if kept.git_remote is None and remote:
+            kept.git_remote = remote
+            kept.save(update_fields=["git_remote"])
+
+
+_SCP_LIKE = re.compile(r"^(?:[^@/]+@)?(?P<host>[^:/]+):(?P<path>[^/].*)$")
+_URL_LIKE = re.compile(
+    r"^(?:(?:https?|ssh|git|git\+ssh)://)?(?:[^@/]+@)?(?P<host>[\w-]+(?:\.[\w-]+)+)(?::\d+)?/(?P<path>.+)$",
+    re.IGNORECASE,
+)
+
+
+def normalize_remote(url: str) -> str | None:
+    """`git@github.com:acme/shop.git` and its https form are both `github.com/acme/shop`."""
+    url = url.strip()
+    matched = _URL_LIKE.match(url) or _SCP_LIKE.match(url)
+    if not matched:
+        return None
+    path = matched["path"].strip("/").removesuffix(".git")
+    return f"{matched['host'].lower()}/{path}"[:500] if path else None
+
+
+def _folder_name(path: str) -> str:
+    kind = PureWindowsPath if PureWindowsPath(path).drive else PurePosixPath
+    return kind(path).name[:200]
+
+
+def _work_tree_of(caller: Caller, path: str) -> Path | None:
+    """Only for callers on this machine: others must not learn what lies in our folders."""
+    if not caller.is_local:
+        return None
+    folder = Path(path)
+    try:
+        return next((top for top in (folder, *folder.parents) if (top / ".git").exists()), None)
+    except OSError:
+        return None
+
+
+def _remote_of(top: Path | None) -> str | None:
+    if top is None:
+        return None
+    config = configparser.ConfigParser(strict=False, interpolation=None)
+    try:
+        config.read(_git_folder(top) / "config", encoding="utf-8")
+    except (OSError, ValueError, configparser.Error):
+        return None
+    return normalize_remote(config.get('remote "origin"', "url", fallback=""))
+
+
+def _git_folder(top: Path) -> Path:
+    """The folder with `config`: for a linked work tree, that of the repository it was made from."""
+    git = top / ".git"
+    if git.is_dir():
+        return git
+    linked = (top / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()).resolve()
+    common = linked / "commondir"
+    return (linked / common.read_text(encoding="utf-8").strip()).resolve() if common.exists() else linked

@@ -1,0 +1,38 @@
+r"""Finds private keys as whole blocks: also with `\n` escaped, and cut off before their end."""
+
+import re
+from collections.abc import Iterator
+
+from contextd.redaction.candidates import Candidate
+
+_BEGIN = re.compile(
+    r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}|PuTTY-User-Key-File-\d:"
+)
+_END = re.compile(
+    r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}|Private-MAC: ?[0-9a-f]{1,128}"
+)
+_LONGEST = 20_000
+_KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/=]{16}")
+_GAP = r"(?:\\[nrt]|[\s\"'>#|,\\])*+"
+_HEADERS = rf"(?:{_GAP}[A-Z][A-Za-z-]{{2,20}}: [^\n\\]{{0,200}})*+"
+_CUT_OFF = re.compile(
+    rf"{_HEADERS}(?:{_GAP}[A-Za-z0-9+/=]{{16,}}+)++(?:{_GAP}[A-Za-z0-9+/=]{{1,15}}\Z)?"
+)
+
+
+def private_keys(text: str) -> Iterator[Candidate]:
+    begins = list(_BEGIN.finditer(text))
+    limits = [begin.start() for begin in begins[1:]] + [len(text)]
+    for begin, limit in zip(begins, limits, strict=True):
+        end = _end_of_key(text, begin.end(), min(limit, begin.end() + _LONGEST))
+        if end is not None:
+            yield Candidate(begin.start(), begin.start(), end, "private-key")
+
+
+def _end_of_key(text: str, body: int, limit: int) -> int | None:
+    """Where the key behind a BEGIN line ends; `None` if the line is only mentioned."""
+    end = _END.search(text, body, limit)
+    if end and _KEY_MATERIAL.search(text, body, end.start()):
+        return end.end()
+    cut_off = _CUT_OFF.match(text, body, limit)
+    return cut_off.end() if cut_off else None

@@ -1,0 +1,144 @@
+"""All of Django's settings; what can be changed from outside is in `environment.py`."""
+
+import secrets
+import socket
+import sys
+
+import dj_database_url
+import django_stubs_ext
+from celery.schedules import schedule
+from django.core.exceptions import ImproperlyConfigured
+
+from contextd import embedded, environment
+
+django_stubs_ext.monkeypatch()
+
+ENVIRONMENT = environment.read()
+BASE_DIR = environment.CHECKOUT
+DATA_DIR = ENVIRONMENT.data_dir
+
+
+def _kept_secret_key() -> str:
+    path = DATA_DIR / "secret_key"
+    try:
+        DATA_DIR.mkdir(mode=0o755, parents=True, exist_ok=True)
+        with path.open("x", opener=_private) as file:
+            file.write(secrets.token_urlsafe(48))
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise ImproperlyConfigured(f"CONTEXTD_DATA_DIR: cannot write {path}: {error}") from None
+    return path.read_text(encoding="ascii")
+
+
+def _private(path: str, flags: int) -> int:
+    import os
+
+    return os.open(path, flags, 0o600)
+
+
+SECRET_KEY = ENVIRONMENT.secret_key or _kept_secret_key()
+DEBUG = False
+LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+ALLOWED_HOSTS = [*LOOPBACK_HOSTS, socket.gethostname().lower(), *ENVIRONMENT.allowed_hosts]
+ALLOWED_ORIGINS = ENVIRONMENT.allowed_origins
+CSRF_TRUSTED_ORIGINS = ENVIRONMENT.allowed_origins
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "contextd",
+    "contextd.search",
+    "contexts",
+    "checkpoints",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "contextd.urls"
+ASGI_APPLICATION = "contextd.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+WORKERS = ENVIRONMENT.workers
+STATEMENT_TIMEOUT_MS = 30_000
+DATABASES = {
+    "default": {
+        **dj_database_url.parse(ENVIRONMENT.database_url or embedded.database_url(DATA_DIR)),
+        "CONN_MAX_AGE": 0,
+        "OPTIONS": {
+            "pool": {"min_size": 1, "max_size": 2 * WORKERS + 4, "timeout": 5},
+            "options": f"-c statement_timeout={STATEMENT_TIMEOUT_MS}",
+        },
+    }
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+REDIS_URL = ENVIRONMENT.redis_url or embedded.redis_url(DATA_DIR)
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+}
+CELERY_BROKER_URL = ENVIRONMENT.redis_url or embedded.broker_url(DATA_DIR)
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE = {
+    "embed what is not embedded": {
+        "task": "contextd.search.tasks.embed_pending",
+        "schedule": schedule(60),
+    },
+}
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+WHITENOISE_USE_FINDERS = True
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
+
+CONTEXTD_RATE_LIMITS = ENVIRONMENT.rate_limits == "on"
+CONTEXTD_POLICY = "contexts.services.authorize"
+CONTEXTD_AUTHENTICATE = "contexts.services.principal_of_token"
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"structured": {"()": "contextd.logs.JsonFormatter"}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "stream": sys.stderr, "formatter": "structured"}
+    },
+    "root": {"handlers": ["stderr"], "level": ENVIRONMENT.log_level},
+    "loggers": {"django.server": {"handlers": [], "propagate": True}},
+}

@@ -1,0 +1,157 @@
+"""Whether everything that contextd needs works: probes that the kernel and the apps register."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from django.conf import settings
+from django.core.cache import cache
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from pydantic import Field
+
+import contextd
+from contextd import operations
+from contextd.callers import Caller
+from contextd.operations import Request, Result, operation
+
+logger = logging.getLogger(__name__)
+
+Probe = Callable[[], None]
+Health = Literal["healthy", "unhealthy", "unknown"]
+
+STARTED_AT = datetime.now(UTC)
+
+
+class Unhealthy(Exception):
+    """Raised by a probe; the message says what is wrong and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    name: str
+    probe: Probe
+    vital: bool
+
+
+_checks: dict[str, Check] = {}
+
+
+def health_check(name: str, *, vital: bool = False) -> Callable[[Probe], Probe]:
+    """Register a probe: it returns when all is well and raises when not.
+
+    Without a vital part the whole is `unhealthy`; without another one it is `degraded`.
+    """
+
+    def register(probe: Probe) -> Probe:
+        _checks[name] = Check(name, probe, vital)
+        return probe
+
+    return register
+
+
+class ServiceStatus(Result):
+    status: Health
+    error: str | None = None
+
+
+class Metrics(Result):
+    tools_available: int
+    mcp_server: str
+
+
+class GetStatus(Request):
+    """Tell whether contextd and all it depends on are working."""
+
+
+class Status(Result):
+    status: Annotated[
+        Literal["healthy", "degraded", "unhealthy"],
+        Field(description="unhealthy: the database or its schema is; degraded: another part is"),
+    ]
+    version: str
+    uptime: str
+    services: dict[str, ServiceStatus]
+    metrics: Metrics
+    last_updated: datetime
+
+
+@operation("status", effect="read", timeout=30, atomic=False)
+def get_status(caller: Caller, request: GetStatus) -> Status:
+    services = probe_all()
+    return Status(
+        status=overall(services),
+        version=contextd.__version__,
+        uptime=str(datetime.now(UTC) - STARTED_AT).partition(".")[0],
+        services=services,
+        metrics=Metrics(tools_available=len(operations.installed()), mcp_server="running"),
+        last_updated=datetime.now(UTC),
+    )
+
+
+def probe_all(*, vital_only: bool = False) -> dict[str, ServiceStatus]:
+    return {
+        check.name: _run(check) for check in _checks.values() if check.vital or not vital_only
+    }
+
+
+def overall(services: dict[str, ServiceStatus]) -> Literal["healthy", "degraded", "unhealthy"]:
+    ill = [_checks[name] for name, service in services.items() if service.status != "healthy"]
+    if any(check.vital for check in ill):
+        return "unhealthy"
+    return "degraded" if ill else "healthy"
+
+
+def _run(check: Check) -> ServiceStatus:
+    try:
+        check.probe()
+    except Unhealthy as error:
+        return ServiceStatus(status="unhealthy", error=str(error))
+    except Exception:
+        logger.exception("the %s check failed", check.name)
+        return ServiceStatus(status="unknown", error="the check itself failed; see the log")
+    return ServiceStatus(status="healthy")
+
+
+@health_check("database", vital=True)
+def probe_database() -> None:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        raise Unhealthy("the database does not answer; is it running (DATABASE_URL)?") from None
+
+
+@health_check("migrations", vital=True)
+def probe_migrations() -> None:
+    try:
+        executor = MigrationExecutor(connection)
+        plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except DatabaseError:
+        raise Unhealthy("the database does not answer") from None
+    if plan:
+        raise Unhealthy(f"{len(plan)} migrations are not applied; run manage.py migrate")
+
+
+@health_check("broker")
+def probe_broker() -> None:
+    try:
+        cache.set("contextd:probe", 1, timeout=10)
+    except Exception:
+        raise Unhealthy(f"Redis does not answer at {settings.REDIS_URL} (REDIS_URL)") from None
+    if cache.get("contextd:probe") != 1:
+        raise Unhealthy("Redis forgets what is written to it")
+
+
+@health_check("worker")
+def probe_worker() -> None:
+    from celery import current_app
+
+    try:
+        answers = current_app.control.ping(timeout=1.0, limit=1)
+    except Exception:
+        raise Unhealthy("the broker does not answer, so no worker can be reached") from None
+    if not answers:
+        raise Unhealthy("no worker answers; indexing and late embedding wait (manage.py up)")

@@ -1,0 +1,14 @@
+from django.contrib import admin
+from django.urls import path
+from django.views.generic import RedirectView
+
+from contextd import health
+from contextd.rest import api
+
+urlpatterns = [
+    path("", RedirectView.as_view(url="/admin/")),
+    path("admin/", admin.site.urls),
+    path("api/v1/", api.urls),
+    path("healthz", health.live),
+    path("readyz", health.ready),
+]

@@ -1,0 +1,129 @@
+"""The field types that requests are made of, and the sentences said when one is broken."""
+
+import json
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, WithJsonSchema
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+MAX_PATH_LENGTH = 4096
+
+
+def _without_nul(text: str) -> str:
+    if "\x00" in text:
+        raise PydanticCustomError("nul", "must not contain a NUL character")
+    return text
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise PydanticCustomError("blank", "is required")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_without_nul)]
+"""Text that PostgreSQL can store; add a `Field` with `max_length` to it."""
+
+Filled = Annotated[Text, AfterValidator(_not_blank)]
+"""`Text` that must hold more than white space."""
+
+
+def Clamp(low: float, high: float) -> AfterValidator:  # noqa: N802  (reads as a type in annotations)
+    """A number outside its range becomes the nearest one inside; the result says which was used."""
+    return AfterValidator(lambda number: min(max(number, low), high))
+
+
+def clean_path(path: str) -> str:
+    """Refuse a path that is not absolute, holds `..`, or is not in its shortest form (seed 001)."""
+    kind = PureWindowsPath if PureWindowsPath(path).drive else PurePosixPath
+    if not kind(path).is_absolute():
+        raise PydanticCustomError("path_relative", "must be an absolute path")
+    if ".." in path:
+        raise PydanticCustomError("path_traversal", "must not contain '..'")
+    if str(kind(path)) != path or path.startswith("//"):
+        raise PydanticCustomError(
+            "path_unclean", "must be a clean path, without doubled or trailing separators"
+        )
+    return path
+
+
+AbsolutePath = Annotated[Text, AfterValidator(clean_path), Field(max_length=MAX_PATH_LENGTH)]
+RecordId = Annotated[Filled, Field(max_length=64)]
+Tag = Annotated[Filled, Field(max_length=50)]
+Tags = Annotated[list[Tag], Field(max_length=20)]
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+
+
+def StringMap(*, keys: int, key_length: int, value_length: int) -> Any:  # noqa: N802
+    """An object of strings: numbers and booleans become their JSON text, nested values compact JSON."""
+
+    def convert(mapping: Any) -> dict[str, str]:
+        if not isinstance(mapping, dict):
+            raise PydanticCustomError("object", "must be an object")
+        if len(mapping) > keys:
+            raise PydanticCustomError(
+                "too_many_keys",
+                "has {count} keys, at most {keys} are kept",
+                {"count": len(mapping), "keys": keys},
+            )
+        texts = {str(key): _as_text(value) for key, value in mapping.items()}
+        for key, value in texts.items():
+            refuse_long(key, value)
+        return texts
+
+    def refuse_long(key: str, value: str) -> None:
+        for what, length, limit in (("key", len(key), key_length), ("value", len(value), value_length)):
+            if length > limit:
+                raise PydanticCustomError(
+                    "entry_too_long",
+                    "has a {what} that is too long at {key}: {length} characters, at most {limit}",
+                    {"what": what, "key": repr(key[:key_length]), "length": length, "limit": limit},
+                )
+
+    schema = {"type": "object", "maxProperties": keys, "additionalProperties": True}
+    return Annotated[dict[Text, Text], BeforeValidator(convert), WithJsonSchema(schema)]
+
+
+Metadata = StringMap(keys=50, key_length=50, value_length=1000)
+
+
+def problems(error: ValidationError, operation: str, known: list[str]) -> list[dict[str, str]]:
+    """One `{"field", "error"}` for each thing that is wrong, in the words of the caller."""
+    return [_problem(detail, operation, known) for detail in error.errors(include_url=False)]
+
+
+def _problem(detail: ErrorDetails, operation: str, known: list[str]) -> dict[str, str]:
+    field = ".".join(map(str, detail["loc"])) or "arguments"
+    context = detail.get("ctx", {})
+    match detail["type"]:
+        case "missing" | "blank":
+            sentence = f"{field} is required"
+        case "extra_forbidden":
+            sentence = f"unknown argument {field!r}; {operation} takes: {', '.join(known) or 'none'}"
+        case "string_too_long":
+            length = len(detail["input"])
+            sentence = f"{field} has {length} characters, at most {context['max_length']} are kept"
+        case "too_long":
+            sentence = (
+                f"{field} has {context['actual_length']} entries, at most {context['max_length']}"
+            )
+        case "literal_error":
+            sentence = f"{field} must be one of {context['expected']}"
+        case "model_type":
+            sentence = "the arguments must be an object"
+        case _ if "ctx" not in detail and detail["type"] in _OWN_TYPES:
+            sentence = f"{field} {detail['msg']}"
+        case _:
+            sentence = f"{field} {_lower_first(detail['msg']).replace('input should be', 'must be')}"
+    return {"field": field, "error": sentence}
+
+
+_OWN_TYPES = {"nul", "path_relative", "path_traversal", "path_unclean", "object"}
+
+
+def _lower_first(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]

@@ -1,0 +1,150 @@
+"""One code base is one project, wherever its clones lie."""
+
+import dataclasses
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from contextd import projects
+from contextd.callers import Caller
+from contextd.errors import Invalid, NotAllowed
+from contextd.models import Project, ProjectPath
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def local(caller: Caller) -> Caller:
+    return dataclasses.replace(caller, is_local=True)
+
+
+def clone(folder: Path, remote: str) -> Path:
+    folder.mkdir()
+    subprocess.run(["git", "init", "-q", folder], check=True)  # noqa: S607
+    subprocess.run(["git", "-C", folder, "remote", "add", "origin", remote], check=True)  # noqa: S607
+    return folder
+
+
+def test_a_path_is_the_same_project_every_time(caller: Caller) -> None:
+    assert projects.resolve(caller, "/w/shop") == projects.resolve(caller, "/w/shop")
+
+
+def test_a_sub_folder_belongs_to_its_project(caller: Caller) -> None:
+    shop = projects.resolve(caller, "/w/shop")
+
+    assert projects.resolve(caller, "/w/shop/src/api") == shop
+    assert projects.find(caller, "/w/shop/src") == shop
+
+
+def test_a_longer_alias_wins(caller: Caller) -> None:
+    projects.resolve(caller, "/w/shop")
+    api = Project.objects.create(name="api")
+    ProjectPath.objects.create(project=api, path="/w/shop/api")
+
+    assert projects.resolve(caller, "/w/shop/api/src") == api
+
+
+def test_a_folder_with_a_longer_name_is_another_project(caller: Caller) -> None:
+    assert projects.resolve(caller, "/w/shop") != projects.resolve(caller, "/w/shop-old")
+
+
+def test_windows_paths_are_understood(caller: Caller) -> None:
+    shop = projects.resolve(caller, "C:\\w\\shop")
+
+    assert shop.name == "shop"
+    assert projects.resolve(caller, "C:\\w\\shop\\src") == shop
+
+
+def test_two_clones_with_one_remote_are_one_project(caller: Caller) -> None:
+    mine = projects.resolve(caller, "/home/a/shop", {"git_remote": "git@github.com:acme/shop.git"})
+    theirs = projects.resolve(caller, "/Users/b/shop", {"git_remote": "https://github.com/acme/shop"})
+
+    assert mine == theirs
+    assert projects.find(caller, "/Users/b/shop/src") == mine
+
+
+def test_the_remote_of_a_readable_clone_is_read(local: Caller, tmp_path: Path) -> None:
+    one = clone(tmp_path / "one", "ssh://git@example.com:22/acme/shop.git")
+    two = clone(tmp_path / "two", "https://user:pw@example.com/acme/shop")
+    (two / "src").mkdir()
+
+    assert projects.resolve(local, str(one)) == projects.resolve(local, str(two / "src"))
+    assert Project.objects.get().git_remote == "example.com/acme/shop"
+
+
+def test_a_linked_work_tree_is_the_project_of_its_repository(local: Caller, tmp_path: Path) -> None:
+    main = clone(tmp_path / "main", "https://example.com/acme/shop")
+    git = ["git", "-C", str(main), "-c", "user.name=t", "-c", "user.email=t@example.com"]
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "first"], check=True)
+    subprocess.run([*git, "worktree", "add", "-q", str(tmp_path / "linked")], check=True)
+
+    assert projects.resolve(local, str(main)) == projects.resolve(local, str(tmp_path / "linked"))
+
+
+def test_folders_of_the_server_are_not_read_for_remote_callers(
+    caller: Caller, tmp_path: Path
+) -> None:
+    folder = clone(tmp_path / "shop", "https://example.com/acme/shop")
+
+    assert projects.resolve(caller, str(folder)).git_remote is None
+
+
+def test_a_home_folder_does_not_swallow_the_clones_in_it(local: Caller, tmp_path: Path) -> None:
+    home = projects.resolve(local, str(tmp_path))
+    folder = clone(tmp_path / "shop", "https://example.com/acme/shop")
+
+    assert projects.resolve(local, str(folder)) != home
+
+
+def test_another_remote_below_an_alias_is_another_project(caller: Caller) -> None:
+    mono = projects.resolve(caller, "/w", {"git_remote": "https://example.com/acme/mono"})
+    shop = projects.resolve(caller, "/w/shop", {"git_remote": "https://example.com/acme/shop"})
+
+    assert shop != mono
+    assert projects.find(caller, "/w/shop/src") == shop
+
+
+@pytest.mark.parametrize("path", ["/", "C:\\"])
+def test_the_root_of_a_file_system_is_no_project(caller: Caller, path: str) -> None:
+    with pytest.raises(Invalid, match="root of a file system"):
+        projects.resolve(caller, path)
+
+
+def test_a_caller_cannot_reach_a_project_it_does_not_see(caller: Caller) -> None:
+    projects.resolve(caller, "/w/secret")
+    stranger = dataclasses.replace(caller, projects=frozenset())
+
+    assert projects.find(stranger, "/w/secret") is None
+    with pytest.raises(NotAllowed, match="does not include the project"):
+        projects.resolve(stranger, "/w/secret")
+    with pytest.raises(NotAllowed, match="ask an admin"):
+        projects.resolve(stranger, "/w/new")
+
+
+def test_merging_moves_paths_and_the_remote(caller: Caller) -> None:
+    kept = projects.resolve(caller, "/w/shop")
+    absorbed = projects.resolve(caller, "/x/shop", {"git_remote": "https://example.com/acme/shop"})
+
+    projects.merge(kept, absorbed)
+
+    assert projects.resolve(caller, "/x/shop") == kept
+    assert Project.objects.get().git_remote == "example.com/acme/shop"
+
+
+@pytest.mark.parametrize(
+    ("url", "remote"),
+    [
+        ("git@github.com:acme/shop.git", "github.com/acme/shop"),
+        ("https://GitHub.com/acme/shop.git/", "github.com/acme/shop"),
+        ("https://token@github.com/acme/shop", "github.com/acme/shop"),
+        ("ssh://git@example.com:2222/acme/shop.git", "example.com/acme/shop"),
+        ("github.com/acme/shop", "github.com/acme/shop"),
+        ("/srv/git/shop.git", None),
+        ("../shop", None),
+        ("file:///srv/git/shop.git", None),
+        ("", None),
+    ],
+)
+def test_remotes_are_compared_without_scheme_user_and_suffix(url: str, remote: str | None) -> None:
+    assert projects.normalize_remote(url) == remote

@@ -1,0 +1,52 @@
+"""Loaded with `-p tests.services`: a Postgres and a Valkey of this run's own.
+
+They start when the module is imported, since Django's settings are read right after.
+"""
+
+import atexit
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from contextd import embedded
+
+# A test database may lose everything in a crash.
+UNSAFE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+@contextlib.contextmanager
+def temporary_data_dir() -> Iterator[Path]:
+    """Short, for the socket's sake, and open to be passed, since Postgres may be another user."""
+    path = Path(tempfile.mkdtemp(prefix="contextd-test-"))
+    path.chmod(0o711)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path)
+
+
+@pytest.fixture
+def data_dir() -> Iterator[Path]:
+    with temporary_data_dir() as path:
+        yield path
+
+
+def _start(running: contextlib.ExitStack) -> None:
+    path = running.enter_context(temporary_data_dir())
+    os.environ["CONTEXTD_DATA_DIR"] = str(path)
+    if "DATABASE_URL" not in os.environ:
+        running.enter_context(embedded.start_postgres(path, settings=UNSAFE))
+        os.environ["DATABASE_URL"] = embedded.database_url(path)
+    if "REDIS_URL" not in os.environ:
+        running.enter_context(embedded.start_valkey(path))
+        os.environ["REDIS_URL"] = embedded.redis_url(path)
+
+
+with contextlib.ExitStack() as _running:
+    _start(_running)
+    atexit.register(_running.pop_all().close)
