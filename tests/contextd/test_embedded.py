@@ -1,20 +1,21 @@
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import kombu
 import psutil
 import psycopg
 import pytest
 import redis
-from celery import Celery
 
 from contextd import embedded
-from tests.services import UNSAFE
+from contextd.embedded import addresses, system_user
+from contextd.embedded.processes import Program
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
@@ -68,14 +69,14 @@ def test_what_is_committed_outlives_a_kill_of_postgres(data_dir: Path) -> None:
 
 
 def test_stop_leaves_no_process_and_no_socket(data_dir: Path) -> None:
-    with embedded.start_postgres(data_dir, UNSAFE) as postgres, embedded.start_valkey(data_dir) as valkey:
+    with embedded.start_postgres(data_dir) as postgres, embedded.start_valkey(data_dir) as valkey:
         pids = [postgres.pid, valkey.pid]
 
     assert not [pid for pid in pids if psutil.pid_exists(pid)]
     assert not [path for path in (data_dir / "run").rglob("*") if path.is_socket()]
 
 
-def test_postgres_dies_with_its_parent_and_the_next_start_goes_on(data_dir: Path) -> None:
+def test_postgres_dies_with_its_parent(data_dir: Path) -> None:
     with parent_of("start_postgres", data_dir) as (parent, server):
         remember(data_dir, "kept")
         parent.kill()
@@ -84,3 +85,150 @@ def test_postgres_dies_with_its_parent_and_the_next_start_goes_on(data_dir: Path
         after = remembered(data_dir)
 
     assert after == ["kept"]
+
+
+def test_valkey_dies_with_its_parent(data_dir: Path) -> None:
+    with parent_of("start_valkey", data_dir) as (parent, server):
+        parent.kill()
+        server.wait(30)
+
+    assert not server.is_running()
+
+
+def test_a_postgres_of_a_dead_run_is_ended(data_dir: Path) -> None:
+    with embedded.start_postgres(data_dir) as left, embedded.start_postgres(data_dir):
+        assert left.has_ended()
+
+
+def test_locks_of_a_dead_run_do_not_count(data_dir: Path) -> None:
+    with embedded.start_postgres(data_dir):
+        lock = data_dir / "postgres" / "postmaster.pid"
+        held = lock.read_text().splitlines()[1:]
+    someone_else = Program("sleep", ["sleep", "60"], [], account=system_user.account())
+
+    with someone_else.start() as process:
+        lock.write_text("\n".join([str(process.pid), *held]))
+        with embedded.start_postgres(data_dir) as server:
+            assert not server.has_ended()
+
+
+def test_what_is_queued_outlives_a_kill_of_valkey(data_dir: Path) -> None:
+    with embedded.start_valkey(data_dir) as server:
+        redis.Redis.from_url(embedded.redis_url(data_dir)).set("job", "1")
+        os.kill(server.pid, signal.SIGKILL)
+    with embedded.start_valkey(data_dir):
+        after = redis.Redis.from_url(embedded.redis_url(data_dir)).get("job")
+
+    assert after == b"1"
+
+
+def test_the_broker_address_carries_messages(data_dir: Path) -> None:
+    with (
+        embedded.start_valkey(data_dir),
+        kombu.Connection(embedded.broker_url(data_dir)) as connection,
+        connection.SimpleQueue("jobs") as queue,
+    ):
+        queue.put("embed")
+        message = queue.get(timeout=5)
+
+    assert message.payload == "embed"
+
+
+def test_a_redis_elsewhere_is_its_own_broker() -> None:
+    assert embedded.as_broker_url("rediss://cache:6379/1") == "rediss://cache:6379/1"
+
+
+@pytest.mark.parametrize("name", ["deep" * 30, "a b, c%d"])
+def test_any_folder_name_will_do(data_dir: Path, name: str) -> None:
+    folder = data_dir / name
+    folder.mkdir()
+    try:
+        with embedded.start_postgres(folder), embedded.start_valkey(folder):
+            remember(folder, "kept")
+            after = remembered(folder)
+    finally:
+        shutil.rmtree(addresses.socket_directory(folder))
+
+    assert after == ["kept"]
+
+
+def test_addresses_are_the_same_in_every_process(data_dir: Path) -> None:
+    deep = data_dir / ("deep" * 30)
+    script = (
+        "import contextd.embedded as e, pathlib, sys; print(e.redis_url(pathlib.Path(sys.argv[1])))"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", script, str(deep)],
+        env={"PYTHONPATH": str(CHECKOUT), "TMPDIR": str(data_dir)},
+        cwd=data_dir,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert printed.stdout.strip() == embedded.redis_url(deep)
+
+
+def test_two_cannot_claim_one_folder(data_dir: Path) -> None:
+    with (
+        embedded.claim(data_dir),
+        pytest.raises(
+            embedded.StartError, match=r"another contextd is running .* CONTEXTD_DATA_DIR"
+        ),
+        embedded.claim(data_dir),
+    ):
+        pass
+
+
+def test_a_folder_that_cannot_be_made_is_named() -> None:
+    with (
+        pytest.raises(embedded.StartError, match=r"/dev/null/data .*CONTEXTD_DATA_DIR"),
+        embedded.claim(Path("/dev/null/data")),
+    ):
+        pass
+
+
+def test_a_folder_of_another_version_says_what_to_do(data_dir: Path) -> None:
+    with embedded.start_postgres(data_dir):
+        pass
+    (data_dir / "postgres" / "PG_VERSION").write_text("17\n")
+
+    with pytest.raises(embedded.StartError, match=r"is of PostgreSQL 17, this is 18: move it with"):
+        embedded.start_postgres(data_dir)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder of another user")
+def test_a_folder_of_another_user_says_what_to_do(data_dir: Path) -> None:
+    (data_dir / "postgres").mkdir()
+    os.chown(data_dir / "postgres", 12345, 12345)
+
+    with pytest.raises(
+        embedded.StartError, match=r"belongs to user 12345, not to .*: start contextd as"
+    ):
+        embedded.start_postgres(data_dir)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+def test_a_full_disk_is_said(data_dir: Path) -> None:
+    subprocess.run(["/bin/mount", "-t", "tmpfs", "-o", "size=20m", "none", data_dir], check=True)
+    try:
+        with (
+            pytest.raises(embedded.StartError, match=r"the disk of .* is full"),
+            embedded.claim(data_dir),
+        ):
+            pass
+        with pytest.raises(embedded.StartError, match=r"initdb ended .*: the disk is full"):
+            embedded.start_postgres(data_dir)
+    finally:
+        subprocess.run(["/bin/umount", data_dir], check=True)
+
+
+def test_a_damaged_file_of_valkey_is_said(data_dir: Path) -> None:
+    with embedded.start_valkey(data_dir):
+        pass
+    next((data_dir / "valkey").rglob("*.manifest")).write_text("nonsense\n")
+
+    with pytest.raises(
+        embedded.StartError, match=r"Valkey ended with exit code 1: .*AOF.*valkey\.log"
+    ):
+        embedded.start_valkey(data_dir)
