@@ -3,7 +3,8 @@
 import logging
 import time
 import uuid
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from contextd import guards, limits, operations, telemetry
@@ -22,32 +23,18 @@ def call(name: str, arguments: dict[str, Any], caller: Caller) -> Result:
     reference that the caller is given.
     """
     operation = operations.get(name)
-    started = time.perf_counter()
-    category = "ok"
-    with telemetry.operation_span(operation, caller) as span:
+    with telemetry.operation_span(operation, caller), _announced(operation, caller):
         try:
             return run(operation, arguments, caller)
-        except ContextdError as error:
-            category = error.category
+        except ContextdError:
             raise
         except Exception:
-            category = Internal.category
             reference = uuid.uuid4().hex[:12]
             logger.exception("%s failed, reference %s", name, reference)
             raise Internal(
                 f"something went wrong on our side; the log has it under reference {reference}",
                 reference=reference,
             ) from None
-        finally:
-            seconds = time.perf_counter() - started
-            telemetry.record_operation(span, operation, caller, category, seconds)
-            operation_finished.send_robust(
-                sender=Operation,
-                operation=operation,
-                caller=caller,
-                category=category,
-                seconds=seconds,
-            )
 
 
 def run(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Result:
@@ -59,3 +46,24 @@ def run(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Resu
         with limits.transaction() if operation.atomic else nullcontext():
             result = operation.handler(caller, request)
     return result.model_copy(update={"redacted": redacted}) if redacted else result
+
+
+@contextmanager
+def _announced(operation: Operation, caller: Caller) -> Iterator[None]:
+    """Tell the listeners of `operation_finished` how the block ended and how long it took."""
+    started = time.perf_counter()
+    category = Internal.category
+    try:
+        yield
+        category = "ok"
+    except ContextdError as error:
+        category = error.category
+        raise
+    finally:
+        operation_finished.send_robust(
+            sender=Operation,
+            operation=operation,
+            caller=caller,
+            category=category,
+            seconds=time.perf_counter() - started,
+        )

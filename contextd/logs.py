@@ -1,0 +1,90 @@
+"""How a log record becomes a line on stderr."""
+
+import json
+import logging
+import re
+import sys
+from datetime import UTC, datetime
+
+from opentelemetry import trace
+
+from contextd import redaction, telemetry
+
+MAX_LENGTH = 20_000
+CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def formatter() -> logging.Formatter:
+    """What `settings.LOGGING` asks for: JSON for machines, plain lines for a terminal."""
+    return LineFormatter() if sys.stderr.isatty() else JsonFormatter()
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line, with the ids of the running span and operation."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return json.dumps(self._fields(record))
+
+    def _fields(self, record: logging.LogRecord) -> dict[str, str]:
+        entry = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+        }
+        try:
+            return entry | self._content(record) | _place()
+        # A log line must not be the reason that a call fails, whatever it is made of.
+        except Exception as error:
+            problem = f"{record.pathname}:{record.lineno} logs what {type(error).__name__} stops"
+            return entry | {"message": problem}
+
+    def _content(self, record: logging.LogRecord) -> dict[str, str]:
+        content = {"message": _fit_to_log(record.getMessage())}
+        if record.exc_info:
+            content["exception"] = _fit_to_log(self.formatException(record.exc_info))
+        return content
+
+
+class LineFormatter(JsonFormatter):
+    """The same for a reader at a terminal: one line, then the stack trace if there is one."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = self._fields(record)
+        time, level, logger, message, exception = (
+            fields.pop(name, "") for name in ("time", "level", "logger", "message", "exception")
+        )
+        place = " ".join(f"{name}={value}" for name, value in fields.items())
+        line = f"{time[11:19]} {level:<7} {logger}: {message}" + (f"  [{place}]" if place else "")
+        text = f"{line}\n{exception}" if exception else line
+        return CONTROL_CHARACTERS.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def _place() -> dict[str, str]:
+    """Where the program is: the span, and the operation that runs."""
+    place: dict[str, str] = {}
+    span = trace.get_current_span().get_span_context()
+    if span.is_valid:
+        place["trace_id"] = trace.format_trace_id(span.trace_id)
+        place["span_id"] = trace.format_span_id(span.span_id)
+    if running := telemetry.running_operation():
+        caller = running.caller
+        place |= {
+            "tool": running.tool,
+            "context": caller.context,
+            "session": caller.session,
+            "caller": caller.principal,
+        }
+    return place
+
+
+def _fit_to_log(text: str) -> str:
+    """Redacted and short; cut twice, so that no credential is halved before it is recognised."""
+    return _shortened(redaction.redact(_shortened(text, 4 * MAX_LENGTH)).text, MAX_LENGTH)
+
+
+def _shortened(text: str, length: int) -> str:
+    """The beginning and the end, which is where a stack trace says what happened."""
+    if len(text) <= length:
+        return text
+    half = length // 2
+    return f"{text[:half]}\n[... {len(text) - 2 * half} characters ...]\n{text[-half:]}"

@@ -1,0 +1,28 @@
+"""What contextd tells an OpenTelemetry collector; it never contains what users wrote.
+
+The pipeline opens `operation_span`; everything else about an operation is recorded when
+`operation_finished` is sent. Without `OTEL_EXPORTER_OTLP_ENDPOINT` all of it does nothing.
+"""
+
+from contextd.telemetry.measures import (
+    about_project,
+    counting_sessions,
+    operation_span,
+    running_operation,
+    timed,
+)
+from contextd.telemetry.process import set_up, shut_down
+from contextd.telemetry.requests import attached, context_from, http_middleware
+
+__all__ = [
+    "about_project",
+    "attached",
+    "context_from",
+    "counting_sessions",
+    "http_middleware",
+    "operation_span",
+    "running_operation",
+    "set_up",
+    "shut_down",
+    "timed",
+]
