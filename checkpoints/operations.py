@@ -176,7 +176,7 @@ def get(caller: Caller, request: GetCheckpoint) -> CheckpointDetail:
 
 
 class ResumeCheckpoint(Request):
-    """Pick up a session where it was left: the newest checkpoint of the project, or the one named."""
+    """Pick up where a session was left: the newest checkpoint of the project, or the one named."""
 
     project_path: Annotated[
         AbsolutePath | None, Field(description="Project whose newest checkpoint to resume")

@@ -11,6 +11,7 @@ from contextd.errors import ContextdError
 from contextd.models import Project, ProjectPath
 from contextd.operations import Result
 
+
 class SearchByMeaning:
     """For a ModelAdmin: the search box ranks by words and meaning; set `search_domain`."""
 

@@ -12,6 +12,7 @@ class Principal:
 
     name: str
     user_id: int | None = None
+    is_local: bool = False
     projects: frozenset[int] | None = None
 
 

@@ -69,7 +69,7 @@ class Environment(BaseSettings):
     allowed_hosts: Names = Field(
         [],
         validation_alias=variable("CONTEXTD_ALLOWED_HOSTS"),
-        description="Host names clients may use, comma separated, beside loopback and this machine's.",
+        description="Host names clients may use, comma separated, beside loopback and our own.",
     )
     allowed_origins: Names = Field(
         [],
@@ -109,7 +109,9 @@ class Environment(BaseSettings):
     @field_validator("allowed_hosts", "allowed_origins", mode="before")
     @classmethod
     def _split(cls, names: object) -> object:
-        return [n.strip() for n in names.split(",") if n.strip()] if isinstance(names, str) else names
+        return (
+            [n.strip() for n in names.split(",") if n.strip()] if isinstance(names, str) else names
+        )
 
     @field_validator("data_dir")
     @classmethod

@@ -4,6 +4,7 @@ from django.http import HttpRequest, JsonResponse
 
 from contextd import search, status
 
+
 def live(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok"})
 

@@ -3,7 +3,9 @@
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Self, TypeVar
 
+from django.contrib.postgres.indexes import HashIndex
 from django.db import models
+from django.db.models.functions import MD5, Length
 
 from contextd.callers import Caller
 from contextd.errors import NotFound
@@ -44,19 +46,27 @@ class ProjectPathQuerySet(models.QuerySet["ProjectPath"]):
         """The aliases that hold `path`, the longest first."""
         pure: PurePath = (PureWindowsPath if PureWindowsPath(path).drive else PurePosixPath)(path)
         candidates = [str(pure), *map(str, pure.parents)]
-        return self.filter(path__in=candidates).order_by(models.functions.Length("path").desc())
+        return self.filter(path__in=candidates).order_by(Length("path").desc())
 
 
 class ProjectPath(models.Model):
     """A folder that belongs to a project, with all that is below it."""
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="paths")
-    path = models.CharField(max_length=MAX_PATH_LENGTH, unique=True)
+    path = models.CharField(max_length=MAX_PATH_LENGTH)
 
     objects = ProjectPathQuerySet.as_manager()
 
     class Meta:
         ordering = ["path"]
+        indexes = [HashIndex(fields=["path"], name="project_path")]
+        constraints = [
+            models.UniqueConstraint(
+                MD5("path"),  # a path may be longer than an index entry
+                name="project_path_once",
+                violation_error_message="This folder belongs to another project already.",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.path

@@ -88,7 +88,9 @@ class Operation:
         except ValidationError as error:
             problems = validation.problems(error, self.name, list(self.request.model_fields))
             raise Invalid(
-                "; ".join(problem["error"] for problem in problems), **problems[0], problems=problems
+                "; ".join(problem["error"] for problem in problems),
+                **problems[0],
+                problems=problems,
             ) from None
 
 

@@ -142,4 +142,8 @@ def _git_folder(top: Path) -> Path:
         return git
     linked = (top / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()).resolve()
     common = linked / "commondir"
-    return (linked / common.read_text(encoding="utf-8").strip()).resolve() if common.exists() else linked
+    return (
+        (linked / common.read_text(encoding="utf-8").strip()).resolve()
+        if common.exists()
+        else linked
+    )

@@ -93,7 +93,9 @@ def configuration_page() -> str:
     ]
     for field in Environment.model_fields.values():
         alias: Any = field.validation_alias
-        rows.append(f"| `{alias.choices[0]}` | {shown_default(field.default)} | {field.description} |")
+        rows.append(
+            f"| `{alias.choices[0]}` | {shown_default(field.default)} | {field.description} |"
+        )
     return "\n".join(rows) + "\n"
 
 

@@ -1,15 +1,13 @@
 """All of Django's settings; what can be changed from outside is in `environment.py`."""
 
-import secrets
 import socket
 import sys
 
 import dj_database_url
 import django_stubs_ext
 from celery.schedules import schedule
-from django.core.exceptions import ImproperlyConfigured
 
-from contextd import embedded, environment
+from contextd import embedded, environment, secret_key
 
 django_stubs_ext.monkeypatch()
 
@@ -18,26 +16,7 @@ BASE_DIR = environment.CHECKOUT
 DATA_DIR = ENVIRONMENT.data_dir
 
 
-def _kept_secret_key() -> str:
-    path = DATA_DIR / "secret_key"
-    try:
-        DATA_DIR.mkdir(mode=0o755, parents=True, exist_ok=True)
-        with path.open("x", opener=_private) as file:
-            file.write(secrets.token_urlsafe(48))
-    except FileExistsError:
-        pass
-    except OSError as error:
-        raise ImproperlyConfigured(f"CONTEXTD_DATA_DIR: cannot write {path}: {error}") from None
-    return path.read_text(encoding="ascii")
-
-
-def _private(path: str, flags: int) -> int:
-    import os
-
-    return os.open(path, flags, 0o600)
-
-
-SECRET_KEY = ENVIRONMENT.secret_key or _kept_secret_key()
+SECRET_KEY = ENVIRONMENT.secret_key or secret_key.kept_in(DATA_DIR)
 DEBUG = False
 LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = [*LOOPBACK_HOSTS, socket.gethostname().lower(), *ENVIRONMENT.allowed_hosts]
@@ -52,6 +31,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
+    "ninja",
     "contextd",
     "contextd.search",
     "contexts",
@@ -106,7 +86,7 @@ REDIS_URL = ENVIRONMENT.redis_url or embedded.redis_url(DATA_DIR)
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
 }
-CELERY_BROKER_URL = ENVIRONMENT.redis_url or embedded.broker_url(DATA_DIR)
+CELERY_BROKER_URL = embedded.as_broker_url(REDIS_URL)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -137,7 +117,11 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"structured": {"()": "contextd.logs.JsonFormatter"}},
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "stream": sys.stderr, "formatter": "structured"}
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "stream": sys.stderr,
+            "formatter": "structured",
+        }
     },
     "root": {"handlers": ["stderr"], "level": ENVIRONMENT.log_level},
     "loggers": {"django.server": {"handlers": [], "propagate": True}},

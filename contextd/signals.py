@@ -3,4 +3,4 @@
 from django.dispatch import Signal
 
 operation_finished = Signal()
-"""Sent after every call with `operation`, `caller`, `category` ("ok" or an error's) and `seconds`."""
+"""Sent after every call with `operation`, `caller`, `category` ("ok" or an error's), `seconds`."""

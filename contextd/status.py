@@ -92,9 +92,7 @@ def get_status(caller: Caller, request: GetStatus) -> Status:
 
 
 def probe_all(*, vital_only: bool = False) -> dict[str, ServiceStatus]:
-    return {
-        check.name: _run(check) for check in _checks.values() if check.vital or not vital_only
-    }
+    return {check.name: _run(check) for check in _checks.values() if check.vital or not vital_only}
 
 
 def overall(services: dict[str, ServiceStatus]) -> Literal["healthy", "degraded", "unhealthy"]:

@@ -10,9 +10,11 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 MAX_PATH_LENGTH = 4096
 
 
-def _without_nul(text: str) -> str:
+def _storable(text: str) -> str:
     if "\x00" in text:
-        raise PydanticCustomError("nul", "must not contain a NUL character")
+        raise PydanticCustomError("unstorable", "must not contain a NUL character")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise PydanticCustomError("unstorable", "must not contain half of a surrogate pair")
     return text
 
 
@@ -22,14 +24,14 @@ def _not_blank(text: str) -> str:
     return text
 
 
-Text = Annotated[str, AfterValidator(_without_nul)]
+Text = Annotated[str, AfterValidator(_storable)]
 """Text that PostgreSQL can store; add a `Field` with `max_length` to it."""
 
 Filled = Annotated[Text, AfterValidator(_not_blank)]
 """`Text` that must hold more than white space."""
 
 
-def Clamp(low: float, high: float) -> AfterValidator:  # noqa: N802  (reads as a type in annotations)
+def Clamp(low: float, high: float) -> AfterValidator:
     """A number outside its range becomes the nearest one inside; the result says which was used."""
     return AfterValidator(lambda number: min(max(number, low), high))
 
@@ -58,8 +60,8 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
 
 
-def StringMap(*, keys: int, key_length: int, value_length: int) -> Any:  # noqa: N802
-    """An object of strings: numbers and booleans become their JSON text, nested values compact JSON."""
+def StringMap(*, keys: int, key_length: int, value_length: int) -> Any:
+    """An object of strings: what is not text becomes its compact JSON text."""
 
     def convert(mapping: Any) -> dict[str, str]:
         if not isinstance(mapping, dict):
@@ -76,7 +78,10 @@ def StringMap(*, keys: int, key_length: int, value_length: int) -> Any:  # noqa:
         return texts
 
     def refuse_long(key: str, value: str) -> None:
-        for what, length, limit in (("key", len(key), key_length), ("value", len(value), value_length)):
+        for what, length, limit in (
+            ("key", len(key), key_length),
+            ("value", len(value), value_length),
+        ):
             if length > limit:
                 raise PydanticCustomError(
                     "entry_too_long",
@@ -103,14 +108,13 @@ def _problem(detail: ErrorDetails, operation: str, known: list[str]) -> dict[str
         case "missing" | "blank":
             sentence = f"{field} is required"
         case "extra_forbidden":
-            sentence = f"unknown argument {field!r}; {operation} takes: {', '.join(known) or 'none'}"
-        case "string_too_long":
-            length = len(detail["input"])
-            sentence = f"{field} has {length} characters, at most {context['max_length']} are kept"
-        case "too_long":
             sentence = (
-                f"{field} has {context['actual_length']} entries, at most {context['max_length']}"
+                f"unknown argument {field!r}; {operation} takes: {', '.join(known) or 'none'}"
             )
+        case "too_long" | "string_too_long":
+            units = "characters" if isinstance(detail["input"], str) else "entries"
+            length, limit = len(detail["input"]), context["max_length"]
+            sentence = f"{field} has {length} {units}, at most {limit} are kept"
         case "literal_error":
             sentence = f"{field} must be one of {context['expected']}"
         case "model_type":
@@ -118,11 +122,13 @@ def _problem(detail: ErrorDetails, operation: str, known: list[str]) -> dict[str
         case _ if "ctx" not in detail and detail["type"] in _OWN_TYPES:
             sentence = f"{field} {detail['msg']}"
         case _:
-            sentence = f"{field} {_lower_first(detail['msg']).replace('input should be', 'must be')}"
+            sentence = (
+                f"{field} {_lower_first(detail['msg']).replace('input should be', 'must be')}"
+            )
     return {"field": field, "error": sentence}
 
 
-_OWN_TYPES = {"nul", "path_relative", "path_traversal", "path_unclean", "object"}
+_OWN_TYPES = {"unstorable", "path_relative", "path_traversal", "path_unclean", "object"}
 
 
 def _lower_first(sentence: str) -> str:

@@ -10,7 +10,15 @@ from contexts.models import Token
 
 @admin.register(Token)
 class TokenAdmin(admin.ModelAdmin[Token]):
-    list_display = ["name", "hint", "user", "created_at", "expires_at", "last_used_at", "revoked_at"]
+    list_display = [
+        "name",
+        "hint",
+        "user",
+        "created_at",
+        "expires_at",
+        "last_used_at",
+        "revoked_at",
+    ]
     list_filter = ["user"]
     search_fields = ["name", "hint", "user__username"]
     readonly_fields = ["hint", "created_at", "last_used_at", "revoked_at"]

@@ -14,9 +14,8 @@ class Call(Protocol):
 
 
 @pytest.fixture(autouse=True)
-def fresh_rate_limits() -> Iterator[None]:
+def fresh_rate_limits() -> None:
     cache.clear()
-    yield
 
 
 @pytest.fixture

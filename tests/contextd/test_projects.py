@@ -58,7 +58,9 @@ def test_windows_paths_are_understood(caller: Caller) -> None:
 
 def test_two_clones_with_one_remote_are_one_project(caller: Caller) -> None:
     mine = projects.resolve(caller, "/home/a/shop", {"git_remote": "git@github.com:acme/shop.git"})
-    theirs = projects.resolve(caller, "/Users/b/shop", {"git_remote": "https://github.com/acme/shop"})
+    theirs = projects.resolve(
+        caller, "/Users/b/shop", {"git_remote": "https://github.com/acme/shop"}
+    )
 
     assert mine == theirs
     assert projects.find(caller, "/Users/b/shop/src") == mine

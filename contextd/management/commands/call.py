@@ -66,7 +66,7 @@ def describe(operation: Operation) -> str:
 
 
 def read_pair(pair: str, operation: Operation) -> tuple[str, Any]:
-    """`top_k=3` is a number and `tags=["a"]` a list; what the operation takes as text stays text."""
+    """`top_k=3` is a number, `tags=["a"]` a list; what the operation takes as text stays text."""
     key, separator, value = pair.partition("=")
     if not separator:
         raise CommandError(f"{pair!r} is not key=value")

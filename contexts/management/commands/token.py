@@ -31,7 +31,9 @@ class Command(BaseCommand):
     def create(self, user: str, name: str, days: int | None, **options: Any) -> None:
         owner = get_user_model().objects.filter(username=user).first()
         if owner is None:
-            raise CommandError(f"there is no user {user!r}; make one with manage.py createsuperuser")
+            raise CommandError(
+                f"there is no user {user!r}; make one with manage.py createsuperuser"
+            )
         expires_at = timezone.now() + timedelta(days=days) if days else None
         _, secret = services.create_token(owner, name=name, expires_at=expires_at)
         self.stdout.write(secret)

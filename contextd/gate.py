@@ -1,0 +1,165 @@
+"""What every HTTP request must pass before any application sees it: Host, Origin, size, headers.
+
+Django's middleware never sees `/mcp`, so this stands in front of both.
+"""
+
+import json
+from collections import Counter
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http.request import split_domain_port, validate_host
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from contextd.errors import ContextdError, Invalid, NotAllowed
+
+MCP_PATH = "/mcp"
+SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603
+
+# Whoever reads the first copy and whoever reads the last would disagree about the caller.
+SINGLE_HEADERS = ("host", "origin", "authorization", "x-mcp-context", "mcp-session-id")
+
+
+class UnknownHost(Invalid):
+    status = 421
+
+
+class BodyTooLarge(Invalid):
+    status = 413
+
+
+class NotJson(Invalid):
+    """The body of a JSON-RPC message cannot be read at all."""
+
+
+class Gate:
+    """Refuses what should not reach the application, and bounds the rest."""
+
+    def __init__(self, application: ASGIApp) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._serve(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await self._application(scope, receive, send)
+        else:
+            await send({"type": "websocket.close"})
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # The parser keeps white space after a value, which RFC 9110 5.5 says is not part of it.
+        headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+        exchange = Exchange(receive, send)
+        try:
+            check(scope["method"], scope["path"], headers)
+            scope = {**scope, "headers": headers}
+            await self._application(scope, exchange.receive, exchange.send)
+        except ContextdError as error:
+            if exchange.has_answered:
+                raise
+            await refuse(scope, send, error)
+
+
+class Exchange:
+    """One request and its answer: counts what comes in, notes when the answer begins."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive, self._send = receive, send
+        self._size = 0
+        self.has_answered = False
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._size += len(message.get("body", b""))
+        check_size(self._size)
+        return message
+
+    async def send(self, message: Message) -> None:
+        self.has_answered = True
+        await self._send(message)
+
+
+def check(method: str, path: str, raw_headers: list[tuple[bytes, bytes]]) -> None:
+    """Raises the reason why the request may not pass."""
+    pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in raw_headers]
+    counts = Counter(name for name, _ in pairs)
+    for name in SINGLE_HEADERS:
+        if counts[name] > 1:
+            raise Invalid(f"the header {name} is given {counts[name]} times", field=name)
+    headers = dict(pairs)
+    check_host(headers.get("host", ""))
+    if "origin" in headers and (is_for_programs(path) or method not in SAFE_METHODS):
+        check_origin(headers["origin"], headers["host"])
+    if headers.get("content-length", "").isdecimal():
+        check_size(int(headers["content-length"]))
+
+
+def check_host(host: str) -> None:
+    domain, _port = split_domain_port(host)
+    if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
+        raise UnknownHost(
+            f"this server does not answer to the host name {host[:255]!r}; "
+            "add it to CONTEXTD_ALLOWED_HOSTS if it should",
+            field="host",
+        )
+
+
+def check_origin(origin: str, host: str) -> None:
+    if origin in settings.ALLOWED_ORIGINS or is_same_site(origin, host):
+        return
+    raise NotAllowed(
+        f"web pages of {origin[:255]!r} may not call this server; "
+        "add that origin to CONTEXTD_ALLOWED_ORIGINS if they should",
+        field="origin",
+    )
+
+
+def is_same_site(origin: str, host: str) -> bool:
+    try:
+        parts = urlsplit(origin.lower())
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and parts.netloc == host.lower()
+
+
+def is_for_programs(path: str) -> bool:
+    """No page of ours needs to be read across sites there, so even a GET must be from our own."""
+    return is_mcp(path) or path.startswith("/api/")
+
+
+def is_mcp(path: str) -> bool:
+    return path.rstrip("/") == MCP_PATH
+
+
+def check_size(size: int) -> None:
+    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    if size > limit:
+        raise BodyTooLarge(f"the body is larger than {limit} bytes", field="body")
+
+
+async def refuse(scope: Scope, send: Send, error: ContextdError) -> None:
+    """Answer with the error: as JSON-RPC on `/mcp`, as plain JSON elsewhere."""
+    body = as_rpc(error) if is_mcp(scope["path"]) else error.as_dict()
+    content = json.dumps(body).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(content)).encode()),
+    ]
+    if error.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": error.status, "headers": headers})
+    await send({"type": "http.response.body", "body": content})
+
+
+def as_rpc(error: ContextdError) -> dict[str, Any]:
+    """The error as a JSON-RPC message that answers no request in particular."""
+    problem = {"code": rpc_code(error), "message": error.text, "data": error.as_dict()}
+    return {"jsonrpc": "2.0", "id": None, "error": problem}
+
+
+def rpc_code(error: ContextdError) -> int:
+    if isinstance(error, NotJson):
+        return PARSE_ERROR
+    return INVALID_REQUEST if error.status < 500 else INTERNAL_ERROR

@@ -1,0 +1,40 @@
+"""`manage.py mcp_stdio`: the MCP door for clients that start their servers themselves."""
+
+import threading
+from typing import Any
+
+import psycopg
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+
+from contextd import search, telemetry
+
+CONNECT_SECONDS = 5
+
+
+class Command(BaseCommand):
+    help = "Serve MCP on standard input and output; everything else goes to standard error."
+    requires_system_checks = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from contextd.mcp import stdio  # the SDK takes seconds to import, on this door only
+
+        wire = stdio.take_stdout()
+        require_database()
+        telemetry.set_up("stdio")
+        threading.Thread(target=search.warm_up, name="warm-up", daemon=True).start()
+        try:
+            stdio.serve(wire)
+        finally:
+            telemetry.shut_down()
+
+
+def require_database() -> None:
+    """Ask once and directly: the connection pool would try again and again, and log each time."""
+    parameters = {**connection.get_connection_params(), "connect_timeout": CONNECT_SECONDS}
+    try:
+        psycopg.connect(**parameters).close()
+    except psycopg.OperationalError:
+        raise CommandError(
+            "the database does not answer: start it with `make run`, or set DATABASE_URL"
+        ) from None

@@ -1,0 +1,117 @@
+"""The one command that starts contextd: `manage.py up`."""
+
+import contextlib
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+from django.db import OperationalError, connection, connections
+from django.db.migrations.executor import MigrationExecutor
+
+from contextd import embedded, supervisor
+from contextd.embedded.processes import say
+
+_TICK_SECONDS = 0.5
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Command(BaseCommand):
+    help = "Start contextd and stay with it: databases, migrations, worker, web server."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for number in _STOPPING:
+            signal.signal(number, signal.default_int_handler)
+        try:
+            self.run()
+        except KeyboardInterrupt:
+            say("contextd has stopped.")
+        except embedded.StartError as error:
+            say(f"contextd: {error}")
+            sys.exit(1)
+
+    def run(self) -> None:
+        """Whatever ends this, the parts stop in the reverse of the order they are entered in."""
+        with (
+            embedded.claim(settings.DATA_DIR),
+            contextlib.ExitStack() as running,
+            undisturbed_stop(),
+        ):
+            supervisor.ensure_port_is_free()
+            supervisor.end_left_workers()
+            databases = supervisor.start_databases(running)
+            self.prepare_database()
+            worker = running.enter_context(supervisor.Restarted(supervisor.worker()))
+            web = running.enter_context(supervisor.web_server().start())
+            parts = [*databases, web]
+            web.wait_until(lambda: all_run(parts) and supervisor.is_ready())
+            self.stdout.write(banner())
+            while all_run(parts):
+                worker.tend()
+                time.sleep(_TICK_SECONDS)
+
+    def prepare_database(self) -> None:
+        try:
+            migrate()
+            password = create_first_admin()
+        except OperationalError as error:
+            raise embedded.StartError(f"the database cannot be used: {error}") from None
+        finally:
+            connections.close_all()
+        if password:
+            self.stdout.write(f"First start: user admin, password {password} (shown only now).")
+            self.stdout.flush()
+
+
+@contextlib.contextmanager
+def undisturbed_stop() -> Iterator[None]:
+    """Once stopping has begun, another Ctrl-C changes nothing."""
+    try:
+        yield
+    finally:
+        for number in _STOPPING:
+            signal.signal(number, signal.SIG_IGN)
+
+
+def all_run(parts: list[embedded.Process]) -> bool:
+    """Raises StartError when one of them has ended."""
+    for part in parts:
+        part.ensure_running()
+    return True
+
+
+def migrate() -> None:
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        with connection.cursor() as cursor:
+            cursor.execute("SET statement_timeout = 0")  # an index may take its time
+        call_command("migrate", interactive=False, verbosity=0)
+
+
+def create_first_admin() -> str | None:
+    """Its password, when there was no superuser yet."""
+    users = get_user_model().objects
+    if users.filter(is_superuser=True).exists():
+        return None
+    password = secrets.token_urlsafe(12)
+    users.create_superuser("admin", password=password)
+    return password
+
+
+def banner() -> str:
+    address = supervisor.address()
+    admin = get_user_model().objects.filter(is_superuser=True).earliest("pk").get_username()
+    return f"""
+contextd is ready.
+
+  Admin        {address}/admin/ (user {admin})
+  MCP          {address}/mcp
+  Claude Code  claude mcp add --transport http contextd {address}/mcp
+  Data         {settings.DATA_DIR} (logs of the databases in logs/)
+"""

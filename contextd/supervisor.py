@@ -1,0 +1,151 @@
+"""The parts of a running contextd: which programs they are, and what their end means."""
+
+import contextlib
+import http.client
+import math
+import socket
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from signal import SIGQUIT, SIGTERM
+from typing import Self
+
+from django.conf import settings
+
+from contextd import embedded
+from contextd.embedded import addresses
+from contextd.embedded.processes import Process, Program, Signal, end_leftovers, say
+
+_WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (recognised, not bound to)
+_STEADY_SECONDS = 60
+
+
+def ensure_port_is_free() -> None:
+    """Raises StartError unless the web server will be able to listen."""
+    host, port = settings.ENVIRONMENT.http_host, settings.ENVIRONMENT.http_port
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as probe:
+            # As the server does, or the connections of a run that just ended count as taken.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise embedded.StartError(
+            f"cannot listen on {host} port {port}: {error.strerror}; "
+            "set CONTEXTD_HTTP_PORT (or CONTEXTD_HTTP_HOST) to another one"
+        ) from None
+
+
+def start_databases(running: contextlib.ExitStack) -> list[Process]:
+    """Those that are not somewhere else; they are stopped when `running` is closed."""
+    started = []
+    if not settings.ENVIRONMENT.database_url:
+        started.append(running.enter_context(embedded.start_postgres(settings.DATA_DIR)))
+    if not settings.ENVIRONMENT.redis_url:
+        started.append(running.enter_context(embedded.start_valkey(settings.DATA_DIR)))
+    return started
+
+
+def web_server() -> Program:
+    return Program(
+        name="The web server",
+        command=[
+            *(sys.executable, "-m", "uvicorn", "contextd.asgi:application"),
+            *("--host", settings.ENVIRONMENT.http_host),
+            *("--port", str(settings.ENVIRONMENT.http_port)),
+            *("--loop", "uvloop", "--http", "httptools", "--lifespan", "on"),
+            *("--timeout-graceful-shutdown", "5"),
+            *("--no-access-log", "--no-server-header", "--no-proxy-headers"),
+            *("--log-level", settings.ENVIRONMENT.log_level.lower()),
+        ],
+        stop=[Signal(SIGTERM, 10)],
+        directory=settings.BASE_DIR,
+        environment={"CONTEXTD_DATA_DIR": str(settings.DATA_DIR)},
+    )
+
+
+def worker() -> Program:
+    """Threads, so that the embedding model is in memory once."""
+    return Program(
+        name="The worker",
+        command=[
+            *(sys.executable, "-m", "celery", "--quiet", "--app", "contextd", "worker"),
+            *("--hostname", f"{addresses.identity(settings.DATA_DIR)}@%h"),
+            *("--pool", "threads", "--concurrency", "2"),
+            *("--beat", "--schedule", str(settings.DATA_DIR / "beat-schedule")),
+            *("--without-gossip", "--without-mingle"),
+            *("--loglevel", settings.ENVIRONMENT.log_level),
+        ],
+        stop=[Signal(SIGTERM, 5), Signal(SIGQUIT, 3)],
+        # Not SIGKILL: the worker has to end its beat, a process of its own.
+        death_signal=SIGQUIT,
+        directory=settings.BASE_DIR,
+        environment={"CONTEXTD_DATA_DIR": str(settings.DATA_DIR)},
+    )
+
+
+def end_left_workers() -> None:
+    """Where a worker was killed together with `up`, nobody has ended its beat."""
+    identity = addresses.identity(settings.DATA_DIR)
+    end_leftovers(Path(sys.executable).name, identity, [Signal(SIGQUIT, 3)])
+
+
+class Restarted:
+    """A program that is started again when it ends, after longer and longer pauses, then no more."""
+
+    def __init__(self, program: Program, pauses: Sequence[float] = (1, 2, 4, 8, 16)) -> None:
+        self._program = program
+        self._pauses = pauses
+        self._process: Process | None = None
+        self._failures = 0
+        self._started_at = self._due_at = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process:
+            self._process.stop()
+
+    def tend(self) -> None:
+        """To be called every moment: starts it when that is due."""
+        now = time.monotonic()
+        if self._process and self._process.has_ended():
+            self._note_end(self._process, now)
+        if not self._process and now >= self._due_at:
+            self._started_at = now
+            self._process = self._program.start()
+
+    def _note_end(self, process: Process, now: float) -> None:
+        process.stop()  # what it has left of its own children
+        self._process = None
+        self._failures = 0 if now - self._started_at > _STEADY_SECONDS else self._failures
+        if self._failures == len(self._pauses):
+            self._due_at = math.inf
+            say(f"{process.obituary()}, again and again: contextd goes on without it.")
+            return
+        pause = self._pauses[self._failures]
+        self._due_at = now + pause
+        self._failures += 1
+        say(f"{process.obituary()}; it is started again in {pause} s.")
+
+
+def address() -> str:
+    """Where a browser on this machine finds the web server."""
+    host = settings.ENVIRONMENT.http_host
+    return f"http://{'localhost' if host in _WILDCARDS else host}:{settings.ENVIRONMENT.http_port}"
+
+
+def is_ready() -> bool:
+    """Whether the web server says that it can serve."""
+    host = settings.ENVIRONMENT.http_host
+    connection = http.client.HTTPConnection(
+        _WILDCARDS.get(host, host), settings.ENVIRONMENT.http_port, timeout=5
+    )
+    with contextlib.closing(connection):
+        try:
+            connection.request("GET", "/readyz", headers={"Host": "localhost"})
+            return connection.getresponse().status == http.HTTPStatus.OK
+        except (OSError, http.client.HTTPException):
+            return False

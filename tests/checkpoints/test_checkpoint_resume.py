@@ -1,0 +1,56 @@
+from typing import Any
+
+import pytest
+
+from contextd import pipeline
+from contextd.errors import Invalid, NotFound
+from tests.checkpoints.conftest import Save
+from tests.conftest import Call
+
+
+def test_the_newest_of_the_project_is_resumed(call: Call, save: Save) -> None:
+    save("old")
+    save("new", description="all of it", context={"branch": "main"}, tags=["t"])
+    save("elsewhere", project_path="/w/blog")
+
+    resumed = call("checkpoint_resume", project_path="/w/shop/src")
+    assert (resumed.summary, resumed.description) == ("new", "all of it")
+    assert (resumed.context, resumed.tags, resumed.level) == ({"branch": "main"}, ["t"], "full")
+
+
+def test_one_named_by_id_is_resumed(call: Call, save: Save) -> None:
+    old = save("old")
+    save("new")
+
+    assert call("checkpoint_resume", id=old).summary == "old"
+
+
+@pytest.mark.parametrize(
+    ("level", "missing"),
+    [("summary", {"context", "tags", "description"}), ("context", {"description"})],
+)
+def test_a_lower_level_says_less(call: Call, save: Save, level: str, missing: set[str]) -> None:
+    save("new", description="all", context={"a": "b"}, tags=["t"])
+
+    resumed = call("checkpoint_resume", project_path="/w/shop", level=level)
+    assert {name for name, value in resumed if value is None} == missing
+
+
+def test_a_project_without_checkpoints_is_told_so(call: Call) -> None:
+    with pytest.raises(NotFound, match="no checkpoint is saved yet for /w/shop"):
+        call("checkpoint_resume", project_path="/w/shop")
+
+
+def test_project_or_id_is_needed(call: Call) -> None:
+    with pytest.raises(Invalid, match="project_path or id is required"):
+        call("checkpoint_resume")
+
+
+def test_a_project_that_is_not_granted_cannot_be_resumed(
+    call: Call, save: Save, stranger_to: Any
+) -> None:
+    secret = save("secret", project_path="/w/secret")
+
+    for arguments in ({"id": secret}, {"project_path": "/w/secret"}):
+        with pytest.raises(NotFound):
+            pipeline.call("checkpoint_resume", arguments, stranger_to("/w/secret"))

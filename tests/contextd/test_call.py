@@ -1,0 +1,69 @@
+"""The command-line door: `manage.py call`."""
+
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def run(*words: str) -> str:
+    out = StringIO()
+    call_command("call", *words, stdout=out)
+    return out.getvalue()
+
+
+def test_it_prints_the_result_as_json() -> None:
+    run("checkpoint_save", "summary=a=b", "project_path=/w/shop", 'tags=["x"]')
+
+    listed = json.loads(run("checkpoint_list", "limit=1"))
+    assert listed["checkpoints"][0]["summary"] == "a=b"
+    assert listed["checkpoints"][0]["tags"] == ["x"]
+    assert listed["limit"] == 1
+
+
+def test_text_that_looks_like_a_number_stays_text() -> None:
+    run("checkpoint_save", "summary=42", "project_path=/w/shop")
+
+    assert json.loads(run("checkpoint_list"))["checkpoints"][0]["summary"] == "42"
+
+
+def test_an_error_is_told_as_json_and_fails_the_command() -> None:
+    with pytest.raises(CommandError) as failed:
+        run("checkpoint_get", "id=7")
+
+    error: dict[str, Any] = json.loads(str(failed.value))
+    assert error["category"] == "not_found"
+
+
+def test_a_word_without_equals_sign_is_refused() -> None:
+    with pytest.raises(CommandError, match="'loud' is not key=value"):
+        run("checkpoint_list", "loud")
+
+
+def test_an_unknown_operation_is_refused() -> None:
+    with pytest.raises(CommandError, match="there is no operation named 'nope'"):
+        run("nope")
+
+
+def test_without_a_name_it_lists_all_with_their_arguments() -> None:
+    listed = run()
+
+    assert "checkpoint_save: Save where this session stands" in listed
+    assert "    summary (required): " in listed
+
+
+def test_help_lists_the_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        call_command("call", "--help")
+
+    assert "checkpoint_search:" in capsys.readouterr().out
+
+
+def test_contracts_are_json() -> None:
+    contracts = json.loads(run("--contracts"))
+
+    assert contracts["checkpoint_save"]["effect"] == "write"

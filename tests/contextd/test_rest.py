@@ -1,0 +1,119 @@
+"""The REST door."""
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from contextd import operations
+from contextd.operations import Operation
+from contextd.rest import api
+from contexts import services as tokens
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def post(client: Client, name: str, arguments: Any = None, **extra: Any) -> Any:
+    return client.post(f"/api/v1/{name}", arguments or {}, content_type="application/json", **extra)
+
+
+def test_an_operation_answers_with_its_result(client: Client) -> None:
+    response = post(client, "checkpoint_save", {"summary": "done", "project_path": "/w/shop"})
+
+    assert response.status_code == 200
+    assert response.json()["summary"] == "done"
+    assert response.json()["redacted"] == 0
+
+
+def test_an_empty_body_is_no_arguments(client: Client) -> None:
+    assert client.post("/api/v1/checkpoint_list").json()["total"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "status", "category"),
+    [
+        ("checkpoint_save", {}, 400, "validation"),
+        ("checkpoint_get", {"id": "7"}, 404, "not_found"),
+    ],
+)
+def test_errors_have_one_shape(
+    client: Client, name: str, arguments: dict[str, Any], status: int, category: str
+) -> None:
+    response = post(client, name, arguments)
+
+    assert response.status_code == status
+    assert set(response.json()) == {"category", "message", "details"}
+    assert response.json()["category"] == category
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "sentence"),
+    [
+        ("{", "application/json", "the body is not JSON"),
+        ("[1]", "application/json", "the body must be a JSON object"),
+        ("id=1", "application/x-www-form-urlencoded", "send the arguments as application/json"),
+        ("{}", "text/plain", "send the arguments as application/json"),
+    ],
+)
+def test_a_body_that_is_no_object_is_refused(
+    client: Client, body: str, content_type: str, sentence: str
+) -> None:
+    response = client.post("/api/v1/checkpoint_get", body, content_type=content_type)
+
+    assert response.status_code == 400
+    assert response.json()["message"].startswith(sentence)
+
+
+def test_too_many_calls_are_told_when_to_come_back(
+    client: Client, declared: dict[str, Operation]
+) -> None:
+    for _ in range(20):
+        assert post(client, "checkpoint_list").status_code == 200
+
+    responses = [post(client, "checkpoint_list") for _ in range(10)]
+    refused = next(response for response in responses if response.status_code == 429)
+    assert int(refused["Retry-After"]) >= 1
+    assert refused.json()["message"] == "rate limit exceeded for tool: checkpoint_list"
+
+
+def test_a_bad_token_is_never_anonymous(client: Client) -> None:
+    response = post(client, "checkpoint_list", headers={"Authorization": "Bearer wrong"})
+
+    assert response.status_code == 401
+    assert response["WWW-Authenticate"].startswith("Bearer")
+
+
+def test_a_token_works_from_afar_and_nothing_else_does(client: Client) -> None:
+    user = User.objects.create_user("ann")
+    _, secret = tokens.create_token(user, name="laptop")
+    afar = {"REMOTE_ADDR": "192.0.2.7"}
+
+    assert post(client, "checkpoint_list", **afar).status_code == 401
+    with_token = {"Authorization": f"Bearer {secret}"}
+    assert post(client, "checkpoint_list", headers=with_token, **afar).status_code == 200
+
+
+def test_openapi_describes_every_operation(client: Client) -> None:
+    document = json.loads(client.get("/api/v1/openapi.json").content)
+
+    for operation in operations.installed():
+        described = document["paths"][f"/api/v1/{operation.name}"]["post"]
+        schema = described["requestBody"]["content"]["application/json"]["schema"]
+        assert set(schema["properties"]) == set(operation.request.model_fields)
+        assert {"200", "400", "401", "403", "404", "429", "500", "504"} <= set(
+            described["responses"]
+        )
+
+
+def test_there_is_a_page_to_read_and_try(client: Client) -> None:
+    response = client.get("/api/v1/docs")
+
+    assert response.status_code == 200
+    assert b"openapi.json" in response.content
+    assert api.title == "contextd"
+
+
+def test_no_part_of_the_docs_page_comes_from_elsewhere(client: Client) -> None:
+    assert b"//cdn" not in client.get("/api/v1/docs").content
