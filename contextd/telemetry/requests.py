@@ -1,22 +1,82 @@
-"""What requests bring along and what is measured of those that Django does not serve."""
+"""HTTP requests: how many, how long, with what status, and the trace they belong to."""
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from django.http import HttpRequest, HttpResponse
 from opentelemetry import context as otel_context
-from opentelemetry import trace
+from opentelemetry import metrics, trace
 from opentelemetry.context import Context
+from opentelemetry.trace import Span
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from opentelemetry.util.http import sanitize_method
-from starlette.types import ASGIApp
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+import contextd
 from contextd.telemetry import process
+from contextd.telemetry.measures import BUCKETS
 
+OUTCOME = "contextd.telemetry.outcome"
 TRACE_KEYS = ("traceparent", "tracestate")
 MAX_TRACE_VALUE = 512
 
+_meter = metrics.get_meter("contextd", contextd.__version__)
+_duration = _meter.create_histogram(
+    "http.server.request.duration",
+    "s",
+    "How long requests took; a stream counts when it ends",
+    explicit_bucket_boundaries_advisory=BUCKETS,
+)
+_active = _meter.create_up_down_counter(
+    "http.server.active_requests", "{request}", "Requests being answered, open streams among them"
+)
 _propagator = TraceContextTextMapPropagator()
+
+
+def http_middleware(app: ASGIApp, beside_django: str) -> ASGIApp:
+    """Measure all requests to `app`; `beside_django` is the path that Django does not serve.
+
+    Spans are not made here: Django's instrumentation makes them, and on that path the MCP SDK.
+    """
+    return MeasuredRequests(app, beside_django) if process.is_on() else app
+
+
+class MeasuredRequests:
+    def __init__(self, app: ASGIApp, beside_django: str) -> None:
+        self._app = app
+        self._beside_django = beside_django
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+        elif scope["path"].rstrip("/") == self._beside_django:
+            with attached(context_from(Headers(scope=scope), None)):
+                await self._measure(scope, receive, send, {"http.route": self._beside_django})
+        else:
+            await self._measure(scope, receive, send, {})
+
+    async def _measure(
+        self, scope: Scope, receive: Receive, send: Send, outcome: dict[str, Any]
+    ) -> None:
+        async def watch(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                outcome["http.response.status_code"] = message["status"]
+            await send(message)
+
+        labels = {
+            "http.request.method": sanitize_method(scope["method"]),
+            "url.scheme": scope["scheme"],
+        }
+        started = time.perf_counter()
+        _active.add(1, labels)
+        try:
+            await self._app({**scope, OUTCOME: outcome}, receive, watch)
+        finally:
+            _active.add(-1, labels)
+            _duration.record(time.perf_counter() - started, labels | outcome)
 
 
 def context_from(headers: Mapping[str, str], meta: Mapping[str, Any] | None) -> Context:
@@ -54,16 +114,8 @@ def attached(context: Context) -> Iterator[None]:
         otel_context.detach(token)
 
 
-def http_middleware(app: ASGIApp, route: str) -> ASGIApp:
-    """Measure the requests of an application beside Django; call it after `set_up`."""
-    if not process.is_on():
-        return app
-    from opentelemetry.instrumentation.asgi import OpenTelemetryMiddleware
-
-    def describe(scope: dict[str, Any]) -> tuple[str, dict[str, str]]:
-        return f"{sanitize_method(scope['method'])} {route}", {"http.route": route}
-
-    measured: ASGIApp = OpenTelemetryMiddleware(
-        app, default_span_details=describe, exclude_spans=["receive", "send"]
-    )
-    return measured
+def note_route(span: Span, request: HttpRequest, response: HttpResponse) -> None:
+    """Called by Django's instrumentation, which knows the route where the middleware does not."""
+    outcome = getattr(request, "scope", {}).get(OUTCOME)
+    if outcome is not None and request.resolver_match:
+        outcome["http.route"] = request.resolver_match.route
