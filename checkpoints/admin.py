@@ -23,25 +23,21 @@ class TagFilter(admin.SimpleListFilter):
         return queryset.filter(tags__contains=[self.value()]) if self.value() else queryset
 
 
+EDITED = ["summary", "description", "context", "tags"]
+SHOWN = ["project", "project_path", "token_count", "created_by", "created_at", "updated_at"]
+
+
 @admin.register(Checkpoint)
 class CheckpointAdmin(ByOperation, SearchByMeaning, admin.ModelAdmin[Checkpoint]):
     search_domain = services.DOMAIN
     update_operation = "checkpoint_update"
-    operation_fields = ["summary", "description", "context", "tags"]
+    operation_fields = EDITED
     delete_operation = "checkpoint_delete"
     list_display = ["summary", "project", "tags", "created_by", "created_at"]
     list_filter = ["project", TagFilter, "created_at"]
     list_select_related = ["project"]
-    fields = [
-        *operation_fields,
-        "project",
-        "project_path",
-        "token_count",
-        "created_by",
-        "created_at",
-        "updated_at",
-    ]
-    readonly_fields = fields[len(operation_fields) :]
+    fields = [*EDITED, *SHOWN]
+    readonly_fields = SHOWN
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -1,6 +1,6 @@
 """The admin door: edits that are calls of operations, search by meaning, projects."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.db.models import Case, QuerySet, When
@@ -12,7 +12,13 @@ from contextd.models import Project, ProjectPath
 from contextd.operations import Result
 
 
-class SearchByMeaning:
+if TYPE_CHECKING:
+    Mixin = admin.ModelAdmin[Any]
+else:
+    Mixin = object
+
+
+class SearchByMeaning(Mixin):
     """For a ModelAdmin: the search box ranks by words and meaning; set `search_domain`."""
 
     search_domain: str
@@ -39,7 +45,7 @@ class SearchByMeaning:
         return ranked, False
 
 
-class ByOperation:
+class ByOperation(Mixin):
     """For a ModelAdmin: edits and deletions are calls of operations, limited and recorded like any.
 
     `update_operation` takes the record's id and `operation_fields`; `delete_operation` the id.
@@ -66,7 +72,7 @@ class ByOperation:
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
-            response: HttpResponse = super().changeform_view(request, *args, **kwargs)  # type: ignore[misc]
+            response = super().changeform_view(request, *args, **kwargs)
         except ContextdError as error:
             messages.error(request, f"Not saved: {error.message}")
             return HttpResponseRedirect(request.get_full_path())

@@ -1,4 +1,4 @@
-"""The web process: `/mcp` is the MCP door's, all else is Django's, and the gate is before both."""
+"""The web process: behind the gate, `/mcp` is the MCP door's and all else is Django's."""
 
 import asyncio
 import os
@@ -14,28 +14,27 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextd.settings")
 from contextd import gate, telemetry
 
 telemetry.set_up("web")
-django = gate.Gate(get_asgi_application())
+django = get_asgi_application()
 
-from contextd import search  # noqa: E402  (they need Django's apps)
+from contextd import search  # noqa: E402  (needs Django's apps)
 from contextd.mcp.mount import Endpoint  # noqa: E402
 
-endpoint = Endpoint()
-mcp = telemetry.http_middleware(gate.Gate(endpoint), gate.MCP_PATH)
+mcp = Endpoint()
 
 
-async def application(scope: Scope, receive: Receive, send: Send) -> None:
+async def route(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "lifespan":
         await live(receive, send)
-    elif scope["type"] == "http" and gate.is_mcp(scope["path"]):
+    elif gate.is_mcp(scope["path"]):
         await mcp(scope, receive, send)
     else:
         await django(scope, receive, send)
 
 
 async def live(receive: Receive, send: Send) -> None:
+    """From the start of the process to its end."""
     await receive()
-    async with delivering_telemetry(), endpoint.running():
-        # In a thread of its own: a request that comes before it ends loads the model itself.
+    async with delivering_telemetry(), mcp.running():
         threading.Thread(target=search.warm_up, name="warm-up", daemon=True).start()
         await send({"type": "lifespan.startup.complete"})
         await receive()
@@ -46,3 +45,6 @@ async def live(receive: Receive, send: Send) -> None:
 async def delivering_telemetry() -> AsyncIterator[None]:
     yield
     await asyncio.to_thread(telemetry.shut_down)
+
+
+application = telemetry.http_middleware(gate.Gate(route), gate.MCP_PATH)

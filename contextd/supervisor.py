@@ -92,7 +92,7 @@ def end_left_workers() -> None:
 
 
 class Restarted:
-    """A program that is started again when it ends, after longer and longer pauses, then no more."""
+    """A program that is started again when it ends, after longer pauses each time, then no more."""
 
     def __init__(self, program: Program, pauses: Sequence[float] = (1, 2, 4, 8, 16)) -> None:
         self._program = program

@@ -104,7 +104,7 @@ def test_each_connection_and_each_tool_has_its_own_bucket(call: Call, caller: Ca
         call("probe_scarce", text="x")
 
     other = dataclasses.replace(caller, connection="other")
-    assert pipeline.call("probe_scarce", {"text": "x"}, other)
+    assert pipeline.call("probe_scarce", {"text": "x"}, other) == probes.Noted(text="x")
     assert call("probe_note", text="x").text == "x"
 
 

@@ -26,9 +26,15 @@ class Command(BaseCommand):
         revoke.add_argument("id", type=int)
 
     def handle(self, *args: Any, action: str, **options: Any) -> None:
-        {"create": self.create, "list": self.list, "revoke": self.revoke}[action](**options)
+        match action:
+            case "create":
+                self.create(options["user"], options["name"], options["days"])
+            case "list":
+                self.list()
+            case "revoke":
+                self.revoke(options["id"])
 
-    def create(self, user: str, name: str, days: int | None, **options: Any) -> None:
+    def create(self, user: str, name: str, days: int | None) -> None:
         owner = get_user_model().objects.filter(username=user).first()
         if owner is None:
             raise CommandError(
@@ -38,14 +44,14 @@ class Command(BaseCommand):
         _, secret = services.create_token(owner, name=name, expires_at=expires_at)
         self.stdout.write(secret)
 
-    def list(self, **options: Any) -> None:
+    def list(self) -> None:
         for token in Token.objects.select_related("user"):
             state = "revoked" if token.revoked_at else f"expires {token.expires_at or 'never'}"
             self.stdout.write(f"{token.pk}\t{token}\t{token.user}\t{state}")
 
-    def revoke(self, id: int, **options: Any) -> None:
-        token = Token.objects.filter(pk=id).first()
+    def revoke(self, token_id: int) -> None:
+        token = Token.objects.filter(pk=token_id).first()
         if token is None:
-            raise CommandError(f"there is no token {id}; see manage.py token list")
+            raise CommandError(f"there is no token {token_id}; see manage.py token list")
         services.revoke_token(token)
         self.stdout.write(f"revoked: {token}")

@@ -1,0 +1,73 @@
+"""A server of its own for a measurement: `manage.py up` on a free port and a data folder."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+START_SECONDS = 180
+
+
+@dataclass(frozen=True)
+class Server:
+    port: int
+    data_dir: Path
+    process: "subprocess.Popen[bytes]"
+
+
+@contextmanager
+def running(data_dir: Path | None = None) -> Iterator[Server]:
+    """Rates are off; a folder that is not given is a fresh one, removed at the end."""
+    with tempfile.TemporaryDirectory(prefix="contextd-bench-") as fresh:
+        folder = data_dir or Path(fresh)
+        folder.mkdir(mode=0o711, parents=True, exist_ok=True)
+        Path(fresh).chmod(0o711)
+        port = free_port()
+        process = start(folder, port)
+        try:
+            wait_until_ready(port, process)
+            yield Server(port, folder, process)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(60)
+
+
+def start(folder: Path, port: int) -> "subprocess.Popen[bytes]":
+    environment = {
+        **os.environ,
+        "CONTEXTD_DATA_DIR": str(folder),
+        "CONTEXTD_HTTP_HOST": "127.0.0.1",
+        "CONTEXTD_HTTP_PORT": str(port),
+        "CONTEXTD_RATE_LIMITS": "off",
+        "CONTEXTD_LOG_LEVEL": "WARNING",
+    }
+    command = [sys.executable, str(ROOT / "manage.py"), "up"]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603
+
+
+def wait_until_ready(port: int, process: "subprocess.Popen[bytes]") -> None:
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    raise RuntimeError("the server did not become ready; its messages are above")
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port

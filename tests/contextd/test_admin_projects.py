@@ -1,0 +1,53 @@
+"""People name projects, give them folders and merge them in the admin."""
+
+import pytest
+from django.test import Client
+
+from checkpoints.models import Checkpoint
+from contextd.models import Project
+from tests.conftest import Call
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_merging_keeps_the_oldest_with_everything_of_the_others(
+    admin_client: Client, call: Call
+) -> None:
+    for path in ("/w/shop", "/x/shop"):
+        call("checkpoint_save", summary=f"Zeppelin in {path}", project_path=path)
+    oldest = Project.objects.order_by("created_at")[0]
+
+    admin_client.post(
+        "/admin/contextd/project/",
+        {
+            "action": "merge_selected",
+            "_selected_action": list(Project.objects.values_list("pk", flat=True)),
+        },
+    )
+
+    assert Project.objects.get() == oldest
+    assert {checkpoint.project for checkpoint in Checkpoint.objects.all()} == {oldest}
+    found = call("checkpoint_search", query="zeppelin", project_path="/x/shop")
+    assert len(found.results) == 2
+
+
+def test_a_folder_can_be_given_to_a_project(admin_client: Client, call: Call) -> None:
+    call("checkpoint_save", summary="one", project_path="/w/shop")
+    shop = Project.objects.get()
+
+    admin_client.post(
+        f"/admin/contextd/project/{shop.pk}/change/",
+        {
+            "name": "Shop",
+            "git_remote": "",
+            "paths-TOTAL_FORMS": 2,
+            "paths-INITIAL_FORMS": 1,
+            "paths-0-id": shop.paths.get().pk,
+            "paths-0-project": shop.pk,
+            "paths-0-path": "/w/shop",
+            "paths-1-project": shop.pk,
+            "paths-1-path": "/srv/shop",
+        },
+    )
+
+    assert call("checkpoint_list", project_path="/srv/shop/api").total == 1
