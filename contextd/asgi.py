@@ -5,16 +5,17 @@ import os
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import cast
 
 from django.core.asgi import get_asgi_application
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextd.settings")
 
 from contextd import gate, telemetry
 
 telemetry.set_up("web")
-django = get_asgi_application()
+django = cast(ASGIApp, get_asgi_application())
 
 from contextd import search  # noqa: E402  (needs Django's apps)
 from contextd.mcp.mount import Endpoint  # noqa: E402

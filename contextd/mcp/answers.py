@@ -1,0 +1,49 @@
+"""Results and errors in the shape that the negotiated protocol version has for them."""
+
+import logging
+import uuid
+
+from mcp import MCPError
+from mcp.types import INTERNAL_ERROR, CallToolResult, TextContent
+from mcp.types.version import is_version_at_least
+from pydantic_core import to_json, to_jsonable_python
+
+from contextd.errors import ContextdError, Internal, RateLimited
+from contextd.operations import Result
+
+logger = logging.getLogger(__name__)
+
+
+def has_structure(version: str) -> bool:
+    """Whether the version knows structured results, and errors that are results."""
+    return is_version_at_least(version, "2025-06-18")
+
+
+def success(result: Result, version: str) -> CallToolResult:
+    content = result.model_dump(mode="json")
+    return CallToolResult(
+        content=[TextContent(type="text", text=to_json(content).decode())],
+        structured_content=content if has_structure(version) else None,
+    )
+
+
+def failure(error: ContextdError, version: str) -> CallToolResult:
+    """The error as a result; raised as a protocol error where the version demands that."""
+    content = to_jsonable_python(error.as_dict(), fallback=str)
+    if isinstance(error, RateLimited) or not has_structure(version):
+        raise MCPError(INTERNAL_ERROR, error.text, content)
+    return CallToolResult(
+        content=[TextContent(type="text", text=error.text)],
+        structured_content=content,
+        is_error=True,
+    )
+
+
+def bug(what: str, error: Exception) -> Internal:
+    """Log an exception that nobody foresaw; what the caller may see of it."""
+    reference = uuid.uuid4().hex[:12]
+    logger.error("%s failed, reference %s", what, reference, exc_info=error)
+    return Internal(
+        f"something went wrong on our side; the log has it under reference {reference}",
+        reference=reference,
+    )

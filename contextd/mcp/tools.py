@@ -1,0 +1,98 @@
+"""The registered operations as MCP tools."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+from mcp import MCPError
+from mcp.server import ServerRequestContext
+from mcp.types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    Tool,
+    ToolAnnotations,
+)
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
+from starlette.requests import Request
+
+from contextd import operations, pipeline
+from contextd.callers import Caller
+from contextd.errors import ContextdError, NotFound
+from contextd.mcp import answers
+from contextd.mcp.workers import Workers
+from contextd.operations import Operation
+
+Context = ServerRequestContext[Any, Request]
+Identify = Callable[[Context], Caller]
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """Serves `tools/list` and `tools/call`."""
+
+    workers: Workers
+    identify: Identify
+
+    async def list(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        structured = answers.has_structure(ctx.protocol_version)
+        return ListToolsResult(
+            tools=[as_tool(operation, structured) for operation in operations.installed()]
+        )
+
+    async def call(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
+        operation = operation_named(params.name)
+        work = partial(pipeline.call, operation.name, params.arguments or {}, self.identify(ctx))
+        try:
+            result = await self.workers.run(work, seconds=operation.timeout)
+        except ContextdError as error:
+            return answers.failure(error, ctx.protocol_version)
+        return answers.success(result, ctx.protocol_version)
+
+
+def client_of(ctx: Context) -> str:
+    """Name and version of the client program, where it says so."""
+    parameters = ctx.session.client_params
+    return f"{parameters.client_info.name}/{parameters.client_info.version}" if parameters else "-"
+
+
+def operation_named(name: str) -> Operation:
+    try:
+        return operations.get(name)
+    except NotFound:
+        raise MCPError(INVALID_PARAMS, f"Unknown tool: {name}") from None
+
+
+@cache
+def as_tool(operation: Operation, structured: bool) -> Tool:
+    """`structured`: whether the client's protocol version knows titles and output schemas."""
+    return Tool(
+        name=operation.name,
+        title=operation.name.replace("_", " ").capitalize() if structured else None,
+        description=operation.description,
+        input_schema=schema_of(operation.request, "validation"),
+        output_schema=schema_of(operation.result, "serialization") if structured else None,
+        annotations=ToolAnnotations(
+            read_only_hint=operation.effect == "read",
+            destructive_hint=operation.effect == "delete",
+            idempotent_hint=operation.effect != "write",
+            open_world_hint=False,
+        ),
+    )
+
+
+def schema_of(model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]:
+    """Without what a model that reads it knows already: every word costs its context."""
+    schema = model.model_json_schema(mode=mode, schema_generator=Untitled)
+    return {key: value for key, value in schema.items() if key not in ("title", "description")}
+
+
+class Untitled(GenerateJsonSchema):
+    """A schema whose fields have no titles made from their names."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False

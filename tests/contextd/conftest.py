@@ -1,0 +1,3 @@
+from tests.server import environment, server
+
+__all__ = ["environment", "server"]

@@ -1,0 +1,134 @@
+"""From a credential to a Caller."""
+
+import os
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import AnonymousUser, User
+from django.http import HttpRequest
+from django.test import RequestFactory
+from django.utils import timezone
+
+from contextd import auth
+from contextd.callers import Principal
+from contextd.errors import NotAuthenticated, NotFound
+from contexts import services as tokens
+
+LOCAL: dict[str, Any] = {"REMOTE_ADDR": "127.0.0.1", "HTTP_HOST": "localhost:8080"}
+
+
+def request(**meta: Any) -> HttpRequest:
+    return RequestFactory().post("/api/v1/status", **{**LOCAL, **meta})
+
+
+@pytest.fixture
+def user(db: None) -> User:
+    return User.objects.create_user("ann")
+
+
+@pytest.fixture
+def secret(user: User) -> str:
+    return tokens.create_token(user, name="laptop")[1]
+
+
+@pytest.mark.parametrize("peer", ["127.0.0.1", "127.0.0.9", "::1", "::ffff:127.0.0.1"])
+@pytest.mark.parametrize("host", ["localhost", "localhost:8080", "127.0.0.1:8080", "[::1]:8080"])
+def test_who_calls_from_this_machine_needs_no_token(peer: str, host: str) -> None:
+    caller = auth.caller_of_django(request(REMOTE_ADDR=peer, HTTP_HOST=host), "rest")
+
+    assert (caller.principal, caller.user_id) == ("anonymous", None)
+    assert caller.is_local
+    assert caller.sees_all_projects
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {"REMOTE_ADDR": "192.0.2.7"},
+        {"REMOTE_ADDR": "::ffff:192.0.2.7"},
+        {"REMOTE_ADDR": ""},
+        {"HTTP_HOST": "contextd.example.com"},
+        {"HTTP_HOST": "localhost.evil.com"},
+        {"HTTP_X_FORWARDED_FOR": "127.0.0.1"},
+        {"HTTP_X_FORWARDED_HOST": "localhost"},
+        {"HTTP_X_FORWARDED_PROTO": "https"},
+        {"HTTP_X_REAL_IP": "127.0.0.1"},
+        {"HTTP_FORWARDED": "for=127.0.0.1"},
+        {"HTTP_VIA": "1.1 proxy"},
+    ],
+)
+def test_who_may_come_from_elsewhere_needs_one(meta: dict[str, str]) -> None:
+    with pytest.raises(NotAuthenticated, match=r"manage\.py token create"):
+        auth.caller_of_django(request(**meta), "rest")
+
+
+def test_a_token_names_its_user(user: User, secret: str) -> None:
+    caller = auth.caller_of_django(
+        request(REMOTE_ADDR="192.0.2.7", HTTP_AUTHORIZATION=f"bearer {secret}"), "rest"
+    )
+
+    assert (caller.principal, caller.user_id) == (f"user:{user.pk}", user.pk)
+    assert not caller.is_local
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "header", ["Bearer wrong", "Bearer", "Bearer ", "", "Basic YTpi", "wrong", "Bearer a\x00b"]
+)
+def test_a_bad_credential_is_never_anonymous(header: str) -> None:
+    with pytest.raises(NotAuthenticated):
+        auth.caller_of_django(request(HTTP_AUTHORIZATION=header), "rest")
+
+
+def test_revoked_and_expired_tokens_are_refused(user: User) -> None:
+    revoked, first = tokens.create_token(user, name="lost")
+    tokens.revoke_token(revoked)
+    yesterday = timezone.now() - timedelta(days=1)
+    _, second = tokens.create_token(user, name="old", expires_at=yesterday)
+
+    for secret in (first, second):
+        with pytest.raises(NotAuthenticated, match="unknown, expired or revoked"):
+            auth.principal_of(secret)
+
+
+def test_the_only_context_is_the_default(user: User) -> None:
+    assert auth.caller_of_django(request(HTTP_X_MCP_CONTEXT="default"), "rest").context == "default"
+    with pytest.raises(NotFound, match="'secret-team'"):
+        auth.caller_of_django(request(HTTP_X_MCP_CONTEXT="secret-team"), "rest")
+
+
+def test_rates_count_by_session_or_else_by_principal_client_and_context() -> None:
+    principal = Principal(name="user:3", user_id=3)
+
+    with_session = auth.caller_of_mcp(principal, context="default", client="c/1", session_id="abc")
+    without = auth.caller_of_mcp(principal, context="default", client="c" * 200, session_id=None)
+
+    assert (with_session.connection, with_session.session) == ("abc", "abc")
+    assert without.connection == without.session == f"user:3/{'c' * 100}/default"
+    assert without.client == "c" * 100
+
+
+def test_the_admin_acts_as_who_is_logged_in(user: User) -> None:
+    page = request()
+    page.user = user
+
+    caller = auth.caller_of_admin(page)
+
+    assert (caller.principal, caller.user_id, caller.door) == (f"user:{user.pk}", user.pk, "admin")
+    assert caller.sees_all_projects
+
+
+def test_the_admin_knows_no_strangers() -> None:
+    page = request()
+    page.user = AnonymousUser()
+
+    with pytest.raises(NotAuthenticated):
+        auth.caller_of_admin(page)
+
+
+def test_the_command_line_acts_as_the_owner_of_the_process() -> None:
+    caller = auth.local_caller("cli")
+
+    assert (caller.principal, caller.door) == (f"local:{os.getuid()}", "cli")
+    assert caller.is_local

@@ -1,0 +1,143 @@
+"""The MCP door on standard input and output: a real child process."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from mcp import MCPError
+
+from tests.clients import CLIENT, MODERN_VERSION, VERSIONS, over_stdio, text_of
+from tests.server import ROOT, Server
+
+pytestmark = pytest.mark.anyio
+
+COMMAND = [sys.executable, "manage.py", "mcp_stdio"]
+HANDSHAKE = [
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": CLIENT.model_dump(exclude_none=True),
+        },
+    },
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def call(name: str) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": name}}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_each_protocol_version_is_spoken(
+    environment: Mapping[str, str], version: str
+) -> None:
+    async with over_stdio(environment, version) as session:
+        spoken = session.protocol_version
+        names = [tool.name for tool in (await session.list_tools()).tools]
+        result = await session.call_tool("door_echo", {"text": "hé"})
+
+    assert spoken == version
+    assert {"checkpoint_save", "status"} <= set(names)
+    assert json.loads(text_of(result)) == {"text": "hé", "aside": None}
+
+
+async def test_the_caller_is_the_owner_of_the_process(environment: Mapping[str, str]) -> None:
+    async with over_stdio(environment, MODERN_VERSION) as session:
+        first = json.loads(text_of(await session.call_tool("door_whoami", {})))
+        second = json.loads(text_of(await session.call_tool("door_whoami", {})))
+
+    assert first["principal"] == f"local:{os.getuid()}"
+    assert first["client"] == "tester/1.2"
+    assert first["is_local"] is True
+    assert first["session"] == first["connection"] == second["connection"]
+
+
+async def test_errors_have_the_shape_of_the_version(environment: Mapping[str, str]) -> None:
+    async with over_stdio(environment, MODERN_VERSION) as session:
+        result = await session.call_tool("door_miss", {})
+    async with over_stdio(environment, "2024-11-05") as session:
+        with pytest.raises(MCPError) as raised:
+            await session.call_tool("door_miss", {})
+
+    assert result.is_error
+    assert text_of(result) == raised.value.message == "[not_found] there is no such thing"
+
+
+async def test_it_works_beside_a_web_process(server: Server) -> None:
+    async with over_stdio(server.environment, MODERN_VERSION) as session:
+        assert not (await session.call_tool("checkpoint_list", {})).is_error
+
+
+def test_nothing_but_the_protocol_is_on_standard_output(environment: Mapping[str, str]) -> None:
+    with started(environment) as process:
+        for message in (*HANDSHAKE, call("door_babble")):
+            write(process, message)
+        answers = [read(process), read(process)]
+        rest, logged = process.communicate(timeout=20)
+
+    assert [answer["id"] for answer in answers] == [1, 2]
+    assert answers[1]["result"]["structuredContent"]["text"] == "done"
+    assert rest == b""
+    for told in (b"from Python", b"from below", b"from a child"):
+        assert told in logged
+
+
+def test_the_end_of_input_is_the_end(environment: Mapping[str, str]) -> None:
+    ended = subprocess.run(
+        COMMAND, cwd=ROOT, env=environment, input=b"", capture_output=True, timeout=60, check=False
+    )
+
+    assert (ended.returncode, ended.stdout) == (0, b"")
+    assert b"Traceback" not in ended.stderr
+
+
+def test_without_a_database_it_says_how_to_start_one(environment: Mapping[str, str]) -> None:
+    absent = {**environment, "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nothing"}
+
+    ended = subprocess.run(
+        COMMAND, cwd=ROOT, env=absent, input=b"", capture_output=True, timeout=60, check=False
+    )
+
+    assert (ended.returncode, ended.stdout) == (1, b"")
+    (line,) = ended.stderr.decode().splitlines()
+    assert "start it with `make run`" in line
+
+
+def test_only_this_door_pays_for_the_import_of_the_sdk(environment: Mapping[str, str]) -> None:
+    code = (
+        "import sys, django; django.setup(); import contextd.urls, contextd.auth; "
+        "sys.exit('mcp' in sys.modules)"
+    )
+
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment).returncode == 0
+
+
+def started(environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        COMMAND, cwd=ROOT, env=environment, stdin=pipe, stdout=pipe, stderr=pipe
+    )
+
+
+def write(process: "subprocess.Popen[bytes]", message: Any) -> None:
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(message).encode() + b"\n")
+    process.stdin.flush()
+
+
+def read(process: "subprocess.Popen[bytes]") -> Any:
+    assert process.stdout is not None
+    return json.loads(process.stdout.readline())

@@ -1,0 +1,107 @@
+"""The hop from the event loop to threads."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextvars import ContextVar
+
+import anyio
+import pytest
+
+from contextd import limits
+from contextd.errors import Busy, NotFound, TimedOut
+from contextd.mcp.workers import Workers
+
+pytestmark = [pytest.mark.anyio, pytest.mark.django_db(transaction=True)]
+
+LONG = 30
+SHORT = 0.05
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def workers() -> Iterator[Workers]:
+    """One thread, and one place to wait for it."""
+    workers = Workers(threads=1, waiting=1)
+    yield workers
+    workers.shut_down()
+
+
+@pytest.fixture
+def gate() -> Iterator[threading.Event]:
+    """What the work of a test waits for; it is opened when the test ends."""
+    gate = threading.Event()
+    yield gate
+    gate.set()
+
+
+async def test_work_is_done_elsewhere_in_the_context_of_here(workers: Workers) -> None:
+    word: ContextVar[str] = ContextVar("word")
+    word.set("here")
+
+    thread, said = await workers.run(lambda: (threading.current_thread(), word.get()), seconds=LONG)
+
+    assert thread is not threading.current_thread()
+    assert said == "here"
+
+
+async def test_its_error_is_ours(workers: Workers) -> None:
+    def miss() -> None:
+        raise NotFound("gone")
+
+    with pytest.raises(NotFound, match="gone"):
+        await workers.run(miss, seconds=LONG)
+
+
+async def test_the_time_of_the_call_runs_from_its_arrival(workers: Workers) -> None:
+    left = await workers.run(limits.time_left, seconds=LONG)
+
+    assert 0 < left <= LONG
+
+
+async def test_who_finds_the_queue_full_is_told_at_once(
+    workers: Workers, gate: threading.Event
+) -> None:
+    async with anyio.create_task_group() as calls:
+        for _ in range(2):
+            calls.start_soon(lambda: workers.run(gate.wait, seconds=LONG))
+        await anyio.wait_all_tasks_blocked()
+
+        with pytest.raises(Busy, match="too many calls"):
+            await workers.run(int, seconds=LONG)
+        gate.set()
+
+
+async def test_who_waits_in_vain_for_a_worker_is_told_so(
+    workers: Workers, gate: threading.Event
+) -> None:
+    first = asyncio.ensure_future(workers.run(gate.wait, seconds=LONG))
+    await anyio.wait_all_tasks_blocked()
+
+    with pytest.raises(Busy, match=r"no worker was free for 0\.05 s"):
+        await workers.run(int, seconds=SHORT)
+    gate.set()
+    assert await first is True
+
+
+async def test_work_that_does_not_end_is_not_waited_for(
+    workers: Workers, gate: threading.Event
+) -> None:
+    with pytest.raises(TimedOut, match=r"no answer within 0\.05 s"):
+        await workers.run(gate.wait, seconds=SHORT)
+
+
+async def test_who_gives_up_leaves_the_queue(workers: Workers, gate: threading.Event) -> None:
+    first = asyncio.ensure_future(workers.run(gate.wait, seconds=LONG))
+    await anyio.wait_all_tasks_blocked()
+    for _ in range(5):
+        with anyio.move_on_after(SHORT):
+            await workers.run(int, seconds=LONG)
+    gate.set()
+
+    assert await first is True
+    assert await workers.run(int, seconds=LONG) == 0
