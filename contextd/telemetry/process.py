@@ -42,7 +42,7 @@ def start(service: str, spans: "SpanExporter", measurements: "MetricReader") -> 
     """Record from now on; a second time it does nothing, as OpenTelemetry starts only once."""
     if is_on():
         return
-    # The SDK takes a third of a second to load, which processes without a collector save.
+    # It takes 0.2 s to load, which processes without a collector save.
     from contextd.telemetry import sdk
 
     _started.set()
