@@ -114,7 +114,7 @@ CONTEXTD_AUTHENTICATE = "contexts.services.principal_of_token"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"structured": {"()": "contextd.logs.JsonFormatter"}},
+    "formatters": {"structured": {"()": "contextd.logs.formatter"}},
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
@@ -123,5 +123,8 @@ LOGGING = {
         }
     },
     "root": {"handlers": ["stderr"], "level": ENVIRONMENT.log_level},
-    "loggers": {"django.server": {"handlers": [], "propagate": True}},
+    "loggers": {
+        "django.server": {"handlers": [], "propagate": True},
+        "uvicorn": {"handlers": [], "propagate": True},
+    },
 }

@@ -19,6 +19,7 @@ import contextd
 from contextd.telemetry import process
 from contextd.telemetry.measures import BUCKETS
 
+STATUS, ROUTE = "http.response.status_code", "http.route"
 OUTCOME = "contextd.telemetry.outcome"
 TRACE_KEYS = ("traceparent", "tracestate")
 MAX_TRACE_VALUE = 512
@@ -54,7 +55,7 @@ class MeasuredRequests:
             await self._app(scope, receive, send)
         elif scope["path"].rstrip("/") == self._beside_django:
             with attached(context_from(Headers(scope=scope), None)):
-                await self._measure(scope, receive, send, {"http.route": self._beside_django})
+                await self._measure(scope, receive, send, {ROUTE: self._beside_django})
         else:
             await self._measure(scope, receive, send, {})
 
@@ -63,7 +64,7 @@ class MeasuredRequests:
     ) -> None:
         async def watch(message: Message) -> None:
             if message["type"] == "http.response.start":
-                outcome["http.response.status_code"] = message["status"]
+                outcome[STATUS] = message["status"]
             await send(message)
 
         labels = {
@@ -74,6 +75,9 @@ class MeasuredRequests:
         _active.add(1, labels)
         try:
             await self._app({**scope, OUTCOME: outcome}, receive, watch)
+        except Exception:
+            outcome.setdefault(STATUS, 500)  # which the server answers for the application
+            raise
         finally:
             _active.add(-1, labels)
             _duration.record(time.perf_counter() - started, labels | outcome)
@@ -118,4 +122,4 @@ def note_route(span: Span, request: HttpRequest, response: HttpResponse) -> None
     """Called by Django's instrumentation, which knows the route where the middleware does not."""
     outcome = getattr(request, "scope", {}).get(OUTCOME)
     if outcome is not None and request.resolver_match:
-        outcome["http.route"] = request.resolver_match.route
+        outcome[ROUTE] = request.resolver_match.route

@@ -4,7 +4,7 @@ import asyncio
 import dataclasses
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from opentelemetry.instrumentation.django import DjangoInstrumentor
 from opentelemetry.instrumentation.psycopg import PsycopgInstrumentor
 from opentelemetry.proto.trace.v1.trace_pb2 import Status
 from opentelemetry.trace import SpanKind, StatusCode
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from contextd import jobs, pipeline, telemetry
 from contextd.callers import Caller
@@ -29,7 +29,7 @@ from contextd.models import Project
 from contextd.operations import Operation, Request, Result, operation
 from contextd.telemetry import process
 from tests.conftest import Call
-from tests.contextd import probes
+from tests.contextd import asgi_client, probes
 from tests.contextd.collector import collecting, exporting
 from tests.contextd.recording import Recording, parent_of, trace_of
 from tests.contextd.worker import worker_process
@@ -287,36 +287,6 @@ def test_open_sessions_are_reported_while_somebody_counts_them(recording: Record
 DURATION, ACTIVE = "http.server.request.duration", "http.server.active_requests"
 
 
-async def send_request(
-    app: ASGIApp, path: str, on_message: Callable[[Message], Awaitable[None]], **headers: str
-) -> None:
-    """GET the path and give each message of the answer to `on_message`."""
-
-    async def receive() -> Message:
-        if received:
-            await asyncio.Event().wait()
-        received.append(path)
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    received: list[str] = []
-    path, _, query = path.partition("?")
-    scope: Scope = {
-        "type": "http",
-        "http_version": "1.1",
-        "method": "GET",
-        "scheme": "http",
-        "path": path,
-        "query_string": query.encode(),
-        "headers": [
-            (b"host", b"localhost"),
-            *((k.encode(), v.encode()) for k, v in headers.items()),
-        ],
-        "client": ("127.0.0.1", 5000),
-        "server": ("127.0.0.1", 8080),
-    }
-    await app(scope, receive, on_message)
-
-
 async def ignore(message: Message) -> None:
     pass
 
@@ -341,7 +311,7 @@ def test_a_stream_on_mcp_is_active_until_it_ends_and_makes_no_span_per_event(
 
     before = recording.total(DURATION, http__route="/mcp")
     app = telemetry.http_middleware(stream, "/mcp")
-    asyncio.run(send_request(app, "/mcp", look, traceparent=PARENT))
+    asyncio.run(asgi_client.get(app, "/mcp", look, traceparent=PARENT))
 
     (point,) = recording.points(DURATION, http__route="/mcp", http__request__method="GET")
     assert active == [1, 1, 1, 1, 1]
@@ -362,7 +332,7 @@ def test_a_stream_whose_reader_goes_away_is_not_active_any_more(recording: Recor
             reached.set()
 
         reached = asyncio.Event()
-        request = send_request(telemetry.http_middleware(stay, "/mcp"), "/mcp", ignore)
+        request = asgi_client.get(telemetry.http_middleware(stay, "/mcp"), "/mcp", ignore)
         task = asyncio.create_task(request)
         await reached.wait()
         task.cancel()
@@ -373,13 +343,25 @@ def test_a_stream_whose_reader_goes_away_is_not_active_any_more(recording: Recor
     assert recording.total(ACTIVE) == 0
 
 
+def test_a_request_that_crashes_counts_as_an_internal_error(recording: Recording) -> None:
+    async def crash(scope: Scope, receive: Receive, send: Send) -> None:
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        asyncio.run(asgi_client.get(telemetry.http_middleware(crash, "/mcp"), "/crash", ignore))
+
+    (crashed,) = [p for p in recording.points(DURATION) if "http.route" not in p.attributes]
+    assert crashed.attributes["http.response.status_code"] == 500
+    assert recording.total(ACTIVE) == 0
+
+
 def test_a_request_to_django_is_one_span_and_one_measurement_with_its_route(
     transactional_db: None, recording: Recording
 ) -> None:
     before = recording.total(DURATION, http__route="healthz")
     django: Any = get_asgi_application()
     app = telemetry.http_middleware(django, "/mcp")
-    asyncio.run(send_request(app, f"/healthz?q={CANARY}", ignore, traceparent=PARENT))
+    asyncio.run(asgi_client.get(app, f"/healthz?q={CANARY}", ignore, traceparent=PARENT))
 
     span = recording.span("GET healthz")
     assert span.kind == SpanKind.SERVER
