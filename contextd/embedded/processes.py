@@ -53,6 +53,7 @@ class Program:
     death_signal: signal.Signals = signal.SIGKILL
     log: Path | None = None
     account: Account | None = None
+    directory: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def start(self) -> "Process":
@@ -70,6 +71,7 @@ class Program:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
+            cwd=self.directory,
             env={**os.environ, **self.environment},
             umask=0o077,
             # Ctrl-C in the terminal is for us alone, who then stop the children in order.

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
-from django.db import OperationalError, connection, connections
+from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from contextd import embedded, supervisor
@@ -25,16 +25,23 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Command(BaseCommand):
     help = "Start contextd and stay with it: databases, migrations, worker, web server."
 
+    is_stopping = False
+
     def handle(self, *args: Any, **options: Any) -> None:
         for number in _STOPPING:
-            signal.signal(number, signal.default_int_handler)
+            signal.signal(number, self.interrupt)
         try:
-            self.run()
-        except KeyboardInterrupt:
-            say("contextd has stopped.")
-        except embedded.StartError as error:
-            say(f"contextd: {error}")
+            with contextlib.suppress(KeyboardInterrupt):
+                self.run()
+        except (embedded.StartError, OSError) as error:
+            say(f"contextd: {' '.join(str(error).split())}")
             sys.exit(1)
+        say("contextd has stopped.")
+
+    def interrupt(self, *_: object) -> None:
+        # Remembered too: the exception is lost where it strikes while a child is being forked.
+        self.is_stopping = True
+        raise KeyboardInterrupt
 
     def run(self) -> None:
         """Whatever ends this, the parts stop in the reverse of the order they are entered in."""
@@ -46,27 +53,36 @@ class Command(BaseCommand):
             supervisor.ensure_port_is_free()
             supervisor.end_left_workers()
             databases = supervisor.start_databases(running)
-            self.prepare_database()
+            with usable_database():
+                migrate()
             worker = running.enter_context(supervisor.Restarted(supervisor.worker()))
             web = running.enter_context(supervisor.web_server().start())
             parts = [*databases, web]
             web.wait_until(lambda: all_run(parts) and supervisor.is_ready())
-            self.stdout.write(banner())
-            while all_run(parts):
+            with usable_database():
+                self.greet()
+            while not self.is_stopping and all_run(parts):
                 worker.tend()
                 time.sleep(_TICK_SECONDS)
 
-    def prepare_database(self) -> None:
-        try:
-            migrate()
-            password = create_first_admin()
-        except OperationalError as error:
-            raise embedded.StartError(f"the database cannot be used: {error}") from None
-        finally:
-            connections.close_all()
-        if password:
-            self.stdout.write(f"First start: user admin, password {password} (shown only now).")
-            self.stdout.flush()
+    def greet(self) -> None:
+        password = create_first_admin()
+        admin = get_user_model().objects.filter(is_superuser=True).earliest("pk").get_username()
+        login = f"user {admin}" + (f", password {password}: shown only now" if password else "")
+        self.stdout.write(banner(login))
+        self.stdout.flush()
+
+
+@contextlib.contextmanager
+def usable_database() -> Iterator[None]:
+    """Say what is wrong in one line; and keep no connection, let alone a pool with its threads."""
+    connection.settings_dict["OPTIONS"].pop("pool", None)
+    try:
+        yield
+    except OperationalError as error:
+        raise embedded.StartError(f"the database (DATABASE_URL) cannot be used: {error}") from None
+    finally:
+        connection.close()
 
 
 @contextlib.contextmanager
@@ -104,13 +120,12 @@ def create_first_admin() -> str | None:
     return password
 
 
-def banner() -> str:
+def banner(login: str) -> str:
     address = supervisor.address()
-    admin = get_user_model().objects.filter(is_superuser=True).earliest("pk").get_username()
     return f"""
 contextd is ready.
 
-  Admin        {address}/admin/ (user {admin})
+  Admin        {address}/admin/ ({login})
   MCP          {address}/mcp
   Claude Code  claude mcp add --transport http contextd {address}/mcp
   Data         {settings.DATA_DIR} (logs of the databases in logs/)

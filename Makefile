@@ -1,0 +1,59 @@
+# Needs Python 3.11 or newer and nothing else; another one than python3: make run PYTHON=python3.12
+PYTHON ?= python3
+BIN := .venv/bin
+MANAGE := $(BIN)/python manage.py
+# Root's own umask may hide from other users what the embedded Postgres, another user then, runs.
+PIP_INSTALL := umask 022 && $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check fix snapshots eval bench
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: .venv/installed ## Start contextd; Ctrl-C stops it
+	@$(MANAGE) up
+
+test: .venv/installed-dev ## Run the tests with coverage; one of them: make test ARGS="--no-cov PATH"
+	@$(BIN)/python -m pytest --cov --cov-branch --cov-report=term-missing:skip-covered $(ARGS)
+
+check: .venv/installed-dev ## Look for mistakes without running anything
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy .
+	@$(BIN)/lint-imports
+	@$(MANAGE) check --fail-level WARNING
+	@$(MANAGE) makemigrations --check --dry-run
+
+fix: .venv/installed-dev ## Format, and repair what can be repaired
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+snapshots: .venv/installed-dev ## Write anew what callers may rely on
+	@$(MANAGE) call --contracts > tests/snapshots/operations.new
+	@mv tests/snapshots/operations.new tests/snapshots/operations.json
+	@$(MANAGE) docs
+
+eval: .venv/installed-dev ## Measure how well search finds
+	@$(MANAGE) eval $(ARGS)
+
+bench: .venv/installed-dev ## Measure how fast it is
+	@$(MANAGE) bench $(ARGS)
+
+.venv/installed: requirements.txt | .venv/bin/pip
+	@echo "Installing what contextd needs into .venv (once) ..."
+	@$(PIP_INSTALL) -r requirements.txt
+	@touch $@
+
+.venv/installed-dev: requirements-dev.txt .venv/installed
+	@echo "Installing what its tests need into .venv (once) ..."
+	@$(PIP_INSTALL) -r requirements-dev.txt
+	@touch $@
+
+# Named after its last part, so that a venv that was interrupted is made again.
+.venv/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "contextd needs Python 3.11 or newer, and $(PYTHON) is not: make run PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "$(PYTHON) has no venv; on Debian or Ubuntu: apt install python3-venv" >&2; exit 1; }
+	@umask 022 && $(PYTHON) -m venv .venv

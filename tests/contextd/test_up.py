@@ -1,0 +1,221 @@
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import psutil
+import psycopg
+import pytest
+from django.contrib.auth.hashers import check_password
+
+from contextd import embedded
+from contextd.embedded import addresses
+from contextd.embedded.processes import Program
+from contextd.supervisor import Restarted
+from tests.services import temporary_data_dir
+
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
+
+
+def wait_for(claim: Callable[[], object], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not claim():
+        assert time.monotonic() < deadline, "it took too long"
+        time.sleep(0.1)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Up:
+    """One `manage.py up`, in a folder and on a port of its own."""
+
+    def __init__(self, data_dir: Path, **environment: str) -> None:
+        self.data_dir = data_dir
+        self.port = free_port()
+        self.output = data_dir / "up.out"
+        self.errors = data_dir / "up.err"
+        with self.output.open("w") as output, self.errors.open("w") as errors:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "up"],
+                stdout=output,
+                stderr=errors,
+                cwd=CHECKOUT,
+                env=self._environment() | environment,
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        wait_for(lambda: not self.family())
+
+    def _environment(self) -> dict[str, str]:
+        inherited = {n: v for n, v in os.environ.items() if n not in ("DATABASE_URL", "REDIS_URL")}
+        return inherited | {
+            "CONTEXTD_DATA_DIR": str(self.data_dir),
+            "CONTEXTD_HTTP_HOST": "127.0.0.1",
+            "CONTEXTD_HTTP_PORT": str(self.port),
+        }
+
+    def wait_until_ready(self) -> None:
+        wait_for(lambda: self.process.poll() is not None or "is ready" in self.output.read_text())
+        assert self.process.poll() is None, self.errors.read_text()
+
+    def end(self, number: signal.Signals | None = None) -> int:
+        """Its exit code, after this signal."""
+        if number:
+            self.process.send_signal(number)
+        return self.process.wait(60)
+
+    def child(self, word: str) -> psutil.Process | None:
+        children = psutil.Process(self.process.pid).children()
+        return next((child for child in children if word in " ".join(child.cmdline())), None)
+
+    def family(self) -> list[psutil.Process]:
+        """All that runs for this folder, also when `up` itself does not."""
+        return [process for process in psutil.process_iter() if self._is_ours(process)]
+
+    def _is_ours(self, process: psutil.Process) -> bool:
+        with contextlib.suppress(psutil.Error):
+            if addresses.identity(self.data_dir) in " ".join(process.cmdline()):
+                return True
+            return process.environ().get("CONTEXTD_DATA_DIR") == str(self.data_dir)
+        return False
+
+
+@dataclass(frozen=True)
+class FirstRun:
+    data_dir: Path
+    output: str
+    port: int
+    stored_password: str
+    exit_code: int
+    left_running: int
+
+
+@pytest.fixture(scope="module")
+def first_run() -> Iterator[FirstRun]:
+    with temporary_data_dir() as path, Up(path) as up:
+        up.wait_until_ready()
+        with psycopg.connect(embedded.database_url(path)) as connection:
+            rows = connection.execute("SELECT username, password FROM auth_user").fetchall()
+        [(_, stored_password)] = rows
+        exit_code = up.end(signal.SIGTERM)
+        output = up.output.read_text()
+        yield FirstRun(path, output, up.port, stored_password, exit_code, len(up.family()))
+
+
+@pytest.fixture
+def used_dir(first_run: FirstRun, data_dir: Path) -> Path:
+    """A data folder as the first run has left it."""
+    subprocess.run(["/bin/cp", "-a", f"{first_run.data_dir}/.", data_dir], check=True)
+    return data_dir
+
+
+def test_the_banner_says_where_everything_is(first_run: FirstRun) -> None:
+    address = f"http://127.0.0.1:{first_run.port}"
+
+    assert f"{address}/admin/ (user admin, " in first_run.output
+    assert f"claude mcp add --transport http contextd {address}/mcp\n" in first_run.output
+    assert str(first_run.data_dir) in first_run.output
+
+
+def test_the_first_start_prints_a_password_that_works(first_run: FirstRun) -> None:
+    printed = re.findall(r"user admin, password (\S+):", first_run.output)
+
+    assert [check_password(word, first_run.stored_password) for word in printed] == [True]
+
+
+def test_sigterm_stops_everything(first_run: FirstRun) -> None:
+    assert first_run.exit_code == 0
+    assert first_run.left_running == 0
+
+
+def test_a_later_start_prints_no_password_and_ctrl_c_stops_it(used_dir: Path) -> None:
+    with Up(used_dir) as up:
+        up.wait_until_ready()
+        exit_code = up.end(signal.SIGINT)
+
+        assert exit_code == 0
+        assert up.family() == []
+        assert "password" not in up.output.read_text()
+
+
+def test_a_kill_of_up_takes_all_along_and_loses_nothing(used_dir: Path) -> None:
+    with Up(used_dir) as up:
+        up.wait_until_ready()
+        wait_for(lambda: up.child("celery"))
+        with psycopg.connect(embedded.database_url(used_dir)) as connection:
+            connection.execute("INSERT INTO auth_group (name) VALUES ('kept')")
+        up.end(signal.SIGKILL)
+        with Up(used_dir) as after:
+            after.wait_until_ready()
+            with psycopg.connect(embedded.database_url(used_dir)) as connection:
+                groups = connection.execute("SELECT name FROM auth_group").fetchall()
+
+    assert ("kept",) in groups
+
+
+def test_a_dead_worker_is_replaced_and_a_dead_web_server_is_the_end(used_dir: Path) -> None:
+    with Up(used_dir) as up:
+        up.wait_until_ready()
+        wait_for(lambda: up.child("celery"))
+        worker, web = up.child("celery"), up.child("uvicorn")
+        assert worker
+        assert web
+        worker.kill()
+        wait_for(lambda: "The worker ended with SIGKILL" in up.errors.read_text())
+        wait_for(lambda: up.child("celery"))
+        web.kill()
+
+        assert up.end() == 1
+        assert up.errors.read_text().endswith("contextd: The web server ended with SIGKILL\n")
+        assert up.family() == []
+
+
+def test_a_taken_port_is_said_before_anything_starts(data_dir: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with Up(data_dir, CONTEXTD_HTTP_PORT=str(taken.getsockname()[1])) as up:
+            exit_code = up.end()
+            errors = up.errors.read_text().splitlines()
+
+    assert exit_code == 1
+    assert len(errors) == 1
+    assert "CONTEXTD_HTTP_PORT" in errors[0]
+    assert not (data_dir / "postgres").exists()
+
+
+def test_a_database_elsewhere_that_does_not_answer_is_said(data_dir: Path) -> None:
+    with Up(data_dir, DATABASE_URL="postgresql://nobody@127.0.0.1:1/none") as up:
+        exit_code = up.end()
+        last_line = up.errors.read_text().splitlines()[-1]
+
+    assert exit_code == 1
+    assert last_line.startswith("contextd: the database (DATABASE_URL) cannot be used:")
+
+
+def test_a_worker_that_ends_too_often_is_given_up(capfd: pytest.CaptureFixture[str]) -> None:
+    said = ""
+    with Restarted(Program("The worker", ["/bin/false"], []), pauses=(0, 0)) as worker:
+        while "contextd goes on without it" not in said:
+            worker.tend()
+            said += capfd.readouterr().err
+
+    assert said.count("started again") == 2
