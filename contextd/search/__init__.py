@@ -1,0 +1,54 @@
+"""The search engine that all knowledge shares: passages, found by their words and their meaning.
+
+prepared = search.prepare(headline, body)  # cuts and embeds: no transaction is open
+with limits.transaction():
+    search.store("checkpoint", checkpoint.pk, project.pk, prepared)
+found = search.find("why did the deploy fail", domain="checkpoint", projects=None, limit=5)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from contextd.search.domains import Domain, domains, register
+
+if TYPE_CHECKING:
+    from contextd.search.backlog import embed_pending
+    from contextd.search.embedding import is_warm, warm_up
+    from contextd.search.finding import Found, Hit, find
+    from contextd.search.preparing import Prepared, cut, prepare, prepare_many
+    from contextd.search.storing import forget, merge_projects, store
+
+__all__ = [
+    "Domain",
+    "Found",
+    "Hit",
+    "Prepared",
+    "cut",
+    "domains",
+    "embed_pending",
+    "find",
+    "forget",
+    "is_warm",
+    "merge_projects",
+    "prepare",
+    "prepare_many",
+    "register",
+    "store",
+    "warm_up",
+]
+
+_HOMES = {
+    "backlog": ["embed_pending"],
+    "embedding": ["is_warm", "warm_up"],
+    "finding": ["Found", "Hit", "find"],
+    "preparing": ["Prepared", "cut", "prepare", "prepare_many"],
+    "storing": ["forget", "merge_projects", "store"],
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Found on first use: Django imports this package before there can be models."""
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"contextd.search.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

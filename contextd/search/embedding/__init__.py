@@ -1,0 +1,107 @@
+"""Vectors of meaning, from the backend that the settings name."""
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from threading import Event
+
+from django.conf import settings
+from django.core.cache.backends.locmem import LocMemCache
+from django.db import connection, transaction
+
+from contextd import telemetry
+from contextd.search.embedding.backends import Backend, EmbeddingUnavailable, Vector
+from contextd.search.embedding.local import LocalBackend
+from contextd.search.embedding.remote import RemoteBackend
+
+__all__ = ["Embedded", "EmbeddingUnavailable", "Vector", "embed", "embed_query", "model"]
+
+MOST_DIMENSIONS = 4000
+QUERIES_KEPT = 500
+WARM_UP_SECONDS = 60
+
+logger = logging.getLogger(__name__)
+_warm = Event()
+_queries = LocMemCache("search-queries", {"OPTIONS": {"MAX_ENTRIES": QUERIES_KEPT}})
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Vectors, and the name of the space in which they may be compared."""
+
+    space: str
+    vectors: list[Vector]
+
+
+def embed(texts: Sequence[str], timeout: float) -> Embedded:
+    """One vector a text; raises EmbeddingUnavailable, and RuntimeError in a transaction."""
+    _refuse_open_transaction()
+    backend = _backend()
+    with telemetry.timed("embedding", backend=backend.kind):
+        vectors = backend.embed(texts, timeout)
+    dimensions = len(vectors[0])
+    if dimensions > MOST_DIMENSIONS:
+        raise EmbeddingUnavailable(
+            f"{backend.model} makes vectors of {dimensions} numbers, at most {MOST_DIMENSIONS} can "
+            "be kept: choose another EMBEDDING_MODEL"
+        )
+    return Embedded(f"{backend.model}:{dimensions}", vectors)
+
+
+def embed_query(query: str, timeout: float) -> Embedded:
+    """As `embed`; queries asked lately are remembered."""
+    key = hashlib.blake2b(f"{_backend()!r}\0{query}".encode()).hexdigest()
+    embedded: Embedded | None = _queries.get(key)
+    if embedded is None:
+        embedded = embed([query], timeout)
+        _queries.set(key, embedded)
+    return embedded
+
+
+def model() -> str:
+    """The name of the model that embeds."""
+    return _backend().model
+
+
+def warm_up() -> None:
+    """Load the model before the first caller has to wait for it."""
+    try:
+        embed(["ready"], WARM_UP_SECONDS)
+    except EmbeddingUnavailable as error:
+        logger.warning("searches go by words alone for now: %s", error)
+    _warm.set()
+
+
+def is_warm() -> bool:
+    return _warm.is_set()
+
+
+def _backend() -> Backend:
+    environment = settings.ENVIRONMENT
+    if environment.embedding_base_url is None:
+        return _local()
+    return _remote(
+        environment.embedding_base_url, environment.embedding_model, environment.embedding_api_key
+    )
+
+
+@cache
+def _local() -> LocalBackend:
+    return LocalBackend(settings.DATA_DIR / "models")
+
+
+_remote = cache(RemoteBackend)
+
+
+def _refuse_open_transaction() -> None:
+    """A durable block cannot be opened inside another, except in that of a test case."""
+    if connection.in_atomic_block:
+        try:
+            with transaction.atomic(durable=True):
+                pass
+        except RuntimeError as error:
+            raise RuntimeError(
+                "embedding may take seconds: do it before the transaction opens"
+            ) from error

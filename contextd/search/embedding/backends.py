@@ -1,0 +1,21 @@
+"""What an embedding backend is."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+Vector = list[float]
+
+
+class EmbeddingUnavailable(Exception):
+    """The backend gave no usable vectors; the message says why and what to look at."""
+
+
+class Backend(Protocol):
+    """Makes vectors of length one; safe to use from several threads."""
+
+    kind: str
+    model: str
+
+    def embed(self, texts: Sequence[str], timeout: float) -> list[Vector]:
+        """One vector a text, in their order; raises EmbeddingUnavailable."""
+        ...

@@ -1,0 +1,110 @@
+"""A server that speaks OpenAI's embeddings protocol: TEI, Ollama, vLLM, OpenAI itself."""
+
+import math
+import time
+from collections.abc import Sequence
+from typing import ClassVar
+
+import httpx2
+from pydantic import BaseModel, FiniteFloat, ValidationError
+
+from contextd.search.embedding.backends import EmbeddingUnavailable, Vector
+
+MOST_TEXTS = 64
+PAUSE = 0.5
+SECONDS_DOWN = 5
+WORTH_RETRYING = {429, 500, 502, 503, 504}
+
+
+class Item(BaseModel):
+    index: int
+    embedding: list[FiniteFloat]
+
+
+class Answer(BaseModel):
+    data: list[Item]
+
+
+class RemoteBackend:
+    """Asks `POST {base_url}/embeddings`; one that failed is left alone for some seconds."""
+
+    kind: ClassVar[str] = "remote"
+
+    def __init__(self, base_url: str, model: str, api_key: str) -> None:
+        self.model = model
+        self._address = f"{base_url.rstrip('/')}/embeddings"
+        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._client = httpx2.Client(headers=headers)
+        self._failure = ""
+        self._down_until = 0.0
+
+    def embed(self, texts: Sequence[str], timeout: float) -> list[Vector]:
+        if time.monotonic() < self._down_until:
+            raise EmbeddingUnavailable(self._failure)
+        give_up_at = time.monotonic() + timeout
+        batches = (texts[i : i + MOST_TEXTS] for i in range(0, len(texts), MOST_TEXTS))
+        try:
+            vectors = [vector for batch in batches for vector in self._ask(batch, give_up_at)]
+            if len({len(vector) for vector in vectors}) != 1:
+                raise _unavailable("gives vectors of several sizes")
+        except EmbeddingUnavailable as error:
+            self._failure = str(error)
+            self._down_until = time.monotonic() + SECONDS_DOWN
+            raise
+        return vectors
+
+    def _ask(self, texts: Sequence[str], give_up_at: float) -> list[Vector]:
+        answer = self._post(texts, give_up_at)
+        if answer.status_code in WORTH_RETRYING:
+            pause = _pause(answer)
+            if time.monotonic() + pause < give_up_at:
+                time.sleep(pause)
+                answer = self._post(texts, give_up_at)
+        if answer.status_code != httpx2.codes.OK:
+            raise _unavailable(f"answers {answer.status_code}")
+        return _vectors(answer.content, len(texts))
+
+    def _post(self, texts: Sequence[str], give_up_at: float) -> httpx2.Response:
+        """Read in pieces, since the client's own time-out is for each of them."""
+        request = {"model": self.model, "input": list(texts)}
+        seconds = max(0.001, give_up_at - time.monotonic())
+        try:
+            with self._client.stream(
+                "POST", self._address, json=request, timeout=seconds
+            ) as answer:
+                pieces = []
+                for piece in answer.iter_raw():
+                    pieces.append(piece)
+                    if time.monotonic() > give_up_at:
+                        raise _unavailable("answers too slowly")
+        except httpx2.HTTPError as error:
+            raise _unavailable(f"does not answer ({type(error).__name__})") from error
+        return httpx2.Response(answer.status_code, headers=answer.headers, content=b"".join(pieces))
+
+
+def _vectors(content: bytes, count: int) -> list[Vector]:
+    try:
+        items = sorted(Answer.model_validate_json(content).data, key=lambda item: item.index)
+    except ValidationError as error:
+        raise _unavailable("gives something else than embeddings") from error
+    if [item.index for item in items] != list(range(count)):
+        raise _unavailable(f"gives {len(items)} vectors for {count} texts")
+    if not all(any(item.embedding) for item in items):
+        raise _unavailable("gives empty vectors")
+    return [_scaled(item.embedding) for item in items]
+
+
+def _unavailable(what: str) -> EmbeddingUnavailable:
+    return EmbeddingUnavailable(f"the embedding server {what} (EMBEDDING_BASE_URL)")
+
+
+def _pause(response: httpx2.Response) -> float:
+    try:
+        return max(0.0, float(response.headers.get("Retry-After", PAUSE)))
+    except ValueError:  # a date: whoever sends one means more than we would wait
+        return math.inf
+
+
+def _scaled(vector: Vector) -> Vector:
+    length = math.hypot(*vector)
+    return [number / length for number in vector]

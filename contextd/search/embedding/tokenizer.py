@@ -1,0 +1,41 @@
+"""The WordPiece tokenizer of all-MiniLM-L6-v2, made from its vocabulary."""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
+
+MOST_TOKENS = 256
+"""What the model reads of a text, with the two tokens that mark its start and end."""
+
+_VOCABULARY = Path(__file__).parent / "minilm" / "vocab.txt"
+_START, _END, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
+
+Span = tuple[int, int]
+
+
+def spans(text: str) -> list[Span]:
+    """Where in the text each of its tokens stands."""
+    found: list[Span] = _tokenizer().encode(text, add_special_tokens=False).offsets
+    return found
+
+
+def token_ids(texts: Sequence[str]) -> list[list[int]]:
+    """What the model is given, each text cut to `MOST_TOKENS`."""
+    tokenizer = _tokenizer()
+    start, end = tokenizer.token_to_id(_START), tokenizer.token_to_id(_END)
+    encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    return [[start, *encoding.ids[: MOST_TOKENS - 2], end] for encoding in encodings]
+
+
+@cache
+def _tokenizer() -> Tokenizer:
+    vocabulary = WordPiece.read_file(str(_VOCABULARY))
+    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token=_UNKNOWN))
+    tokenizer.normalizer = BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    return tokenizer

@@ -1,0 +1,76 @@
+"""Which words stand in which passages, and in how many: what BM25 reads.
+
+Callers hold the lock on the collection's row, so a change never meets another.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import connection
+
+from contextd.search.models import Passage
+
+INSERT = """
+INSERT INTO search_posting (term, collection_id, passage_id, weight)
+SELECT term, %(collection)s, passage, weight
+FROM unnest(%(terms)s::int[], %(passages)s::int[], %(weights)s::real[])
+    AS new (term, passage, weight)
+ORDER BY term, passage
+"""
+DELETE = """
+DELETE FROM search_posting USING unnest(%(terms)s::int[], %(passages)s::int[])
+    AS old (term, passage)
+WHERE search_posting.term = old.term
+    AND search_posting.collection_id = %(collection)s
+    AND search_posting.passage_id = old.passage
+"""
+COUNT_MORE = """
+INSERT INTO search_termcount AS known (term, collection_id, passages)
+SELECT term, %(collection)s, number
+FROM unnest(%(terms)s::int[], %(numbers)s::int[]) AS new (term, number)
+ON CONFLICT (term, collection_id) DO UPDATE SET passages = known.passages + excluded.passages
+"""
+COUNT_FEWER = """
+UPDATE search_termcount SET passages = search_termcount.passages - number
+FROM unnest(%(terms)s::int[], %(numbers)s::int[]) AS old (term, number)
+WHERE search_termcount.term = old.term AND search_termcount.collection_id = %(collection)s
+"""
+FORGET_UNUSED = """
+DELETE FROM search_termcount
+WHERE term = ANY(%(terms)s) AND collection_id = %(collection)s AND passages = 0
+"""
+
+
+def add(collection_id: int, passages: Sequence[Passage]) -> None:
+    _write([INSERT], _words_of(collection_id, passages))
+    _write([COUNT_MORE], _counts_of(collection_id, passages))
+
+
+def remove(collection_id: int, passages: Sequence[Passage]) -> None:
+    _write([DELETE], _words_of(collection_id, passages))
+    _write([COUNT_FEWER, FORGET_UNUSED], _counts_of(collection_id, passages))
+
+
+def _words_of(collection_id: int, passages: Sequence[Passage]) -> dict[str, Any]:
+    return {
+        "collection": collection_id,
+        "terms": [term for passage in passages for term in passage.words.indices()],
+        "passages": [passage.pk for passage in passages for _ in passage.words.indices()],
+        "weights": [weight for passage in passages for weight in passage.words.values()],
+    }
+
+
+def _counts_of(collection_id: int, passages: Sequence[Passage]) -> dict[str, Any]:
+    counts = Counter(term for passage in passages for term in passage.words.indices())
+    return {
+        "collection": collection_id,
+        "terms": list(counts),
+        "numbers": list(counts.values()),
+    }
+
+
+def _write(statements: Sequence[str], parameters: dict[str, Any]) -> None:
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement, parameters)

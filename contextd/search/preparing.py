@@ -1,0 +1,101 @@
+"""All that is made of a text before it is stored: passages, words, vectors."""
+
+import hashlib
+import logging
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from contextd import limits
+from contextd.search import embedding, passages, terms
+from contextd.search.embedding import EmbeddingUnavailable, Vector
+from contextd.search.passages import CutText
+
+EMBEDDING_SECONDS = 20
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedPassage:
+    text: str
+    first_line: int
+    last_line: int
+    content_hash: str
+    counts: Mapping[str, int]
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A text ready to be stored; `space` is None while it is not embedded."""
+
+    headline: str
+    passages: Sequence[PreparedPassage]
+    token_count: int
+    space: str | None = None
+
+    @property
+    def embedded(self) -> bool:
+        return all(passage.vector is not None for passage in self.passages)
+
+
+def cut(headline: str, body: str = "") -> Prepared:
+    """Found by its words at once, by its meaning when a worker comes to embed it.
+
+    `token_count` is that of all-MiniLM-L6-v2's tokenizer, whatever model embeds.
+    """
+    text = passages.cut(headline, body)
+    return Prepared(text.headline, [*_passages_of(text)], text.token_count)
+
+
+def prepare(headline: str, body: str = "") -> Prepared:
+    """As `cut`, and embedded where the backend answers in time; not in a transaction."""
+    return prepare_many([(headline, body)])[0]
+
+
+def prepare_many(texts: Sequence[tuple[str, str]]) -> list[Prepared]:
+    """`prepare` for pairs of headline and body, embedded together: all of them or none."""
+    texts_cut = [cut(headline, body) for headline, body in texts]
+    meanings = [meaning for text in texts_cut for meaning in meanings_of(text)]
+    if not meanings:
+        return texts_cut
+    try:
+        timeout = min(EMBEDDING_SECONDS, limits.time_left())
+        embedded = embedding.embed(meanings, timeout)
+    except EmbeddingUnavailable as error:
+        logger.warning("%d passages wait to be embedded: %s", len(meanings), error)
+        return texts_cut
+    vectors = iter(embedded.vectors)
+    return [_with_vectors(text, embedded.space, vectors) for text in texts_cut]
+
+
+def meanings_of(text: Prepared) -> list[str]:
+    """What is embedded, a string for each passage."""
+    return [passages.under(text.headline, passage.text) for passage in text.passages]
+
+
+def _passages_of(text: CutText) -> Iterator[PreparedPassage]:
+    for passage in text.passages:
+        content = passages.under(text.headline, passage.text)
+        yield PreparedPassage(
+            passage.text,
+            passage.first_line,
+            passage.last_line,
+            hash_of(text.headline, passage.text),
+            Counter(terms.terms(content)),
+        )
+
+
+def hash_of(headline: str, text: str) -> str:
+    content = f"{terms.VERSION}\0{headline}\0{text}"
+    return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
+
+
+def _with_vectors(text: Prepared, space: str, vectors: Iterator[Vector]) -> Prepared:
+    own = islice(vectors, len(text.passages))
+    embedded = [
+        replace(passage, vector=vector) for passage, vector in zip(text.passages, own, strict=False)
+    ]
+    return replace(text, passages=embedded, space=space)

@@ -1,0 +1,89 @@
+"""The vectors of passages, one for each space, and how far a space covers a collection.
+
+Callers hold the lock on the collection's row, so the coverage stays exact.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from django.db import connection, transaction
+from django.db.models import F
+from psycopg import sql
+
+from contextd.search.embedding import Vector
+from contextd.search.models import Coverage, Embedding, Passage, Space
+
+INSERT = """
+INSERT INTO search_embedding (passage_id, space_id, collection_id, record_id, vector)
+SELECT passage, %(space)s, %(collection)s, record, vector::halfvec
+FROM unnest(%(passages)s::int[], %(records)s::bigint[], %(vectors)s::text[])
+    AS new (passage, record, vector)
+ON CONFLICT DO NOTHING
+"""
+COVER = """
+INSERT INTO search_coverage AS known (collection_id, space_id, passages)
+VALUES (%(collection)s, %(space)s, %(number)s)
+ON CONFLICT (collection_id, space_id) DO UPDATE SET passages = known.passages + excluded.passages
+"""
+DELETE = """
+DELETE FROM search_embedding WHERE passage_id = ANY(%s) RETURNING collection_id, space_id
+"""
+CREATE_INDEX = """
+CREATE INDEX IF NOT EXISTS {name} ON search_embedding
+USING hnsw ((vector::halfvec({dimensions})) halfvec_cosine_ops) WHERE space_id = {space}
+"""
+
+
+def as_text(vector: Vector) -> str:
+    """As Postgres reads it; half precision has no more digits."""
+    return f"[{','.join([format(number, '.5g') for number in vector])}]"
+
+
+def ensure_space(name: str) -> None:
+    """Make a space known, and the index by which its nearest vectors are found."""
+    dimensions = int(name.rpartition(":")[2])
+    with transaction.atomic():
+        _, is_new = Space.objects.get_or_create(name=name, defaults={"dimensions": dimensions})
+        if is_new:
+            _create_index(name, dimensions)
+
+
+def index_name(space: str) -> str:
+    return f"search_near_{hashlib.blake2b(space.encode(), digest_size=6).hexdigest()}"
+
+
+def _create_index(space: str, dimensions: int) -> None:
+    statement = sql.SQL(CREATE_INDEX).format(
+        name=sql.Identifier(index_name(space)),
+        dimensions=sql.Literal(dimensions),
+        space=sql.Literal(space),
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def add(collection_id: int, space: str, vectors: Mapping[Passage, Vector]) -> None:
+    """Keep the vectors of passages of one collection; those that have one keep theirs."""
+    if not vectors:
+        return
+    parameters = {
+        "space": space,
+        "collection": collection_id,
+        "passages": [passage.pk for passage in vectors],
+        "records": [passage.record_id for passage in vectors],
+        "vectors": [as_text(vector) for vector in vectors.values()],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(INSERT, parameters)
+        cursor.execute(COVER, {**parameters, "number": cursor.rowcount})
+
+
+def remove(passages: Sequence[Passage]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(DELETE, [[passage.pk for passage in passages]])
+        removed = Counter(cursor.fetchall())
+    for (collection_id, space), number in removed.items():
+        Coverage.objects.filter(collection_id=collection_id, space_id=space).update(
+            passages=F("passages") - number
+        )
