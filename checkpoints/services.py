@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from django.db import DatabaseError
 from django.db.models import Count, F, Func
 from django.urls import reverse
 
@@ -12,6 +13,7 @@ from contextd import limits, projects, search
 from contextd.callers import Caller
 from contextd.errors import Invalid, NotFound
 from contextd.models import get_record
+from contextd.status import Unhealthy, health_check
 
 DOMAIN = "checkpoint"
 NOT_EMBEDDED = "The embedding backend does not answer: found by its words now, by meaning later."
@@ -53,6 +55,15 @@ def register_for_search() -> None:
             url_of=lambda pk: reverse("admin:checkpoints_checkpoint_change", args=[pk]),
         )
     )
+
+
+@health_check("checkpoint")
+def probe() -> None:
+    """The table can be read."""
+    try:
+        Checkpoint.objects.exists()
+    except DatabaseError:
+        raise Unhealthy("checkpoints cannot be read; run manage.py migrate") from None
 
 
 def save(

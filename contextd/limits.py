@@ -54,7 +54,7 @@ def _bucket(rate: Rate) -> Throttled:
     quota = rate_limiter.per_sec(int(rate.per_second), burst=rate.burst)
     redis = store.RedisStore(server=settings.REDIS_URL, options={"SOCKET_TIMEOUT": 1})
     return Throttled(
-        using=RateLimiterType.GCRA.value, quota=quota, store=redis, key_prefix="contextd:rate:"
+        using=RateLimiterType.GCRA.value, quota=quota, store=redis, key_prefix="contextd:rate"
     )
 
 
