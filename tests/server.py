@@ -29,9 +29,26 @@ class Server:
     log: Path
 
 
-@pytest.fixture(scope="session")
-def environment(django_db_setup: None) -> Mapping[str, str]:
+@pytest.fixture
+def environment(transactional_db: None) -> Mapping[str, str]:
     """For processes of a test: this run's servers, its test database, the app `tests.door`."""
+    return environment_of_processes()
+
+
+@pytest.fixture
+def server(transactional_db: None, one_server: Server) -> Server:
+    """One process for all tests; the rows it wrote are deleted after each."""
+    return one_server
+
+
+@pytest.fixture(scope="session")
+def one_server(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    log = tmp_path_factory.mktemp("server") / "log"
+    with web_process(environment_of_processes(), log) as running:
+        yield running
+
+
+def environment_of_processes() -> Mapping[str, str]:
     database = urlsplit(os.environ["DATABASE_URL"])
     name = connection.settings_dict["NAME"]
     return {
@@ -39,15 +56,6 @@ def environment(django_db_setup: None) -> Mapping[str, str]:
         "DATABASE_URL": database._replace(path=f"/{name}").geturl(),
         "DJANGO_SETTINGS_MODULE": "tests.door.settings",
     }
-
-
-@pytest.fixture(scope="session")
-def server(
-    environment: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    """What it writes is committed: tests that let it write take `transactional_db` as well."""
-    with web_process(environment, tmp_path_factory.mktemp("server") / "log") as running:
-        yield running
 
 
 @contextmanager

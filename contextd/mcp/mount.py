@@ -46,11 +46,13 @@ class Endpoint:
     async def running(self) -> AsyncIterator[None]:
         workers = Workers(settings.WORKERS)
         self._sessions = sessions = open_sessions(workers)
-        with telemetry.counting_sessions(lambda: len(sessions._server_instances)):
-            async with sessions.run():
-                yield
-        workers.shut_down()
-        self._lookups.shut_down()
+        try:
+            with telemetry.counting_sessions(lambda: len(sessions._server_instances)):
+                async with sessions.run():
+                    yield
+        finally:
+            workers.shut_down()
+            self._lookups.shut_down()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._sessions is None:
@@ -66,7 +68,7 @@ class Endpoint:
 
     async def _sender(self, scope: Scope) -> Sender:
         headers = Headers(scope=scope)
-        peer, _port = scope["client"] or ("", 0)
+        peer, _port = scope.get("client") or ("", 0)
         token = auth.bearer_token(auth.Arrival.of(headers, peer))
         principal = auth.ANONYMOUS if token is None else await self._principal_of(token)
         return Sender(principal, auth.context_named(headers.get("x-mcp-context")))

@@ -1,3 +1,3 @@
-from tests.server import environment, server
+from tests.server import environment, one_server, server
 
-__all__ = ["environment", "server"]
+__all__ = ["environment", "one_server", "server"]

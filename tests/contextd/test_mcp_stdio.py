@@ -2,13 +2,14 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from mcp import MCPError
+from mcp import ClientSession, MCPError
 
 from tests.clients import CLIENT, MODERN_VERSION, VERSIONS, over_stdio, text_of
 from tests.server import ROOT, Server
@@ -48,10 +49,20 @@ async def test_each_protocol_version_is_spoken(
         spoken = session.protocol_version
         names = [tool.name for tool in (await session.list_tools()).tools]
         result = await session.call_tool("door_echo", {"text": "hé"})
+        error = await told(session, "door_miss")
 
     assert spoken == version
     assert {"checkpoint_save", "status"} <= set(names)
     assert json.loads(text_of(result)) == {"text": "hé", "aside": None}
+    assert error == "[not_found] there is no such thing"
+
+
+async def told(session: ClientSession, name: str) -> str:
+    """The text of an error, in whichever shape it comes."""
+    try:
+        return text_of(await session.call_tool(name, {}))
+    except MCPError as error:
+        return error.message
 
 
 async def test_the_caller_is_the_owner_of_the_process(environment: Mapping[str, str]) -> None:
@@ -63,17 +74,6 @@ async def test_the_caller_is_the_owner_of_the_process(environment: Mapping[str, 
     assert first["client"] == "tester/1.2"
     assert first["is_local"] is True
     assert first["session"] == first["connection"] == second["connection"]
-
-
-async def test_errors_have_the_shape_of_the_version(environment: Mapping[str, str]) -> None:
-    async with over_stdio(environment, MODERN_VERSION) as session:
-        result = await session.call_tool("door_miss", {})
-    async with over_stdio(environment, "2024-11-05") as session:
-        with pytest.raises(MCPError) as raised:
-            await session.call_tool("door_miss", {})
-
-    assert result.is_error
-    assert text_of(result) == raised.value.message == "[not_found] there is no such thing"
 
 
 async def test_it_works_beside_a_web_process(server: Server) -> None:
@@ -102,6 +102,17 @@ def test_the_end_of_input_is_the_end(environment: Mapping[str, str]) -> None:
 
     assert (ended.returncode, ended.stdout) == (0, b"")
     assert b"Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_although_its_input_is_open(
+    environment: Mapping[str, str], number: signal.Signals
+) -> None:
+    with started(environment) as process:
+        write(process, HANDSHAKE[0])
+        read(process)
+        process.send_signal(number)
+        assert process.wait(10) == 128 + number
 
 
 def test_without_a_database_it_says_how_to_start_one(environment: Mapping[str, str]) -> None:

@@ -1,7 +1,9 @@
 """`manage.py mcp_stdio`: the MCP door for clients that start their servers themselves."""
 
+import os
+import signal
 import threading
-from typing import Any
+from typing import Any, NoReturn
 
 import psycopg
 from django.core.management.base import BaseCommand, CommandError
@@ -22,11 +24,19 @@ class Command(BaseCommand):
         wire = stdio.take_stdout()
         require_database()
         telemetry.set_up("stdio")
+        signal.signal(signal.SIGINT, end_at_once)
+        signal.signal(signal.SIGTERM, end_at_once)
         threading.Thread(target=search.warm_up, name="warm-up", daemon=True).start()
         try:
             stdio.serve(wire)
         finally:
             telemetry.shut_down()
+
+
+def end_at_once(number: int, frame: object) -> NoReturn:
+    """The thread that reads standard input cannot be interrupted, and Python would wait for it."""
+    telemetry.shut_down()
+    os._exit(128 + number)
 
 
 def require_database() -> None:

@@ -1,0 +1,112 @@
+"""The MCP server in this process: what must not leave it, and what it costs a client to read."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import httpx2
+import pytest
+from mcp import Client, MCPError
+from pytest_django.fixtures import Settings
+
+from contextd import operations
+from contextd.auth import ANONYMOUS, caller_of_mcp
+from contextd.callers import Caller, Principal
+from contextd.mcp.mount import Endpoint
+from contextd.mcp.server import build
+from contextd.mcp.tools import as_tool
+from contextd.mcp.workers import Workers
+from tests.clients import MODERN_VERSION
+
+pytestmark = pytest.mark.anyio
+
+SECRET = "the secret of the house"
+ERAS = ["legacy", MODERN_VERSION]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def workers() -> Iterator[Workers]:
+    workers = Workers(threads=1)
+    yield workers
+    workers.shut_down()
+
+
+def fail(*args: Any) -> NoReturn:
+    raise RuntimeError(SECRET)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_bug_in_the_door_tells_only_where_to_look(
+    workers: Workers, era: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with Client(build(workers, identify=fail), mode=era) as client:
+        with pytest.raises(MCPError) as raised:
+            await client.call_tool("status", {})
+
+    assert raised.value.code == -32603
+    assert raised.value.message.startswith("[internal] something went wrong on our side")
+    assert raised.value.data["details"]["reference"] in caplog.text
+    assert SECRET in caplog.text
+    assert SECRET not in str(raised.value.error)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_what_the_client_did_wrong_stays_its_own_fault(workers: Workers, era: str) -> None:
+    def identify(ctx: Any) -> Caller:
+        return caller_of_mcp(ANONYMOUS, context="default", client="-", session_id=None)
+
+    async with Client(build(workers, identify), mode=era) as client:
+        with pytest.raises(MCPError) as raised:
+            await client.call_tool("no_such_tool", {})
+
+    assert raised.value.code == -32602
+
+
+async def test_a_bug_in_authentication_tells_only_where_to_look(
+    settings: Settings, transactional_db: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.CONTEXTD_AUTHENTICATE = f"{__name__}.fail"
+    endpoint = Endpoint()
+    async with (
+        endpoint.running(),
+        httpx2.AsyncClient(transport=httpx2.ASGITransport(endpoint)) as http,
+    ):
+        response = await http.post(
+            "http://localhost/mcp", json={}, headers={"Authorization": "Bearer x"}
+        )
+
+    assert response.status_code == 500
+    assert response.json()["error"]["code"] == -32603
+    assert response.json()["error"]["data"]["details"]["reference"] in caplog.text
+    assert SECRET in caplog.text
+    assert SECRET not in response.text
+
+
+async def test_without_lifespan_events_it_says_what_is_missing() -> None:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(Endpoint())) as http:
+        with pytest.raises(RuntimeError, match="lifespan"):
+            await http.post("http://localhost/mcp", json={})
+
+
+def test_the_list_of_tools_says_nothing_twice() -> None:
+    """Every word of it fills the context of the model that reads it."""
+    tools = [as_tool(operation, structured=True) for operation in operations.installed()]
+
+    for tool in tools:
+        schema = json.dumps([tool.input_schema, tool.output_schema])
+        assert '"title": "Project Path"' not in schema
+        assert tool.description not in schema
+
+
+def test_a_principal_that_sees_some_projects_stays_so() -> None:
+    principal = Principal(name="user:3", user_id=3, projects=frozenset({7}))
+
+    caller = caller_of_mcp(principal, context="default", client="-", session_id=None)
+
+    assert caller.projects == {7}
+    assert not caller.sees_all_projects
