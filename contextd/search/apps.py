@@ -4,3 +4,6 @@ from django.apps import AppConfig
 class SearchConfig(AppConfig):
     name = "contextd.search"
     label = "search"
+
+    def ready(self) -> None:
+        from contextd.search import checks, health  # noqa: F401  (they register)

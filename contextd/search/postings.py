@@ -32,13 +32,23 @@ FROM unnest(%(terms)s::int[], %(numbers)s::int[]) AS new (term, number)
 ON CONFLICT (term, collection_id) DO UPDATE SET passages = known.passages + excluded.passages
 """
 COUNT_FEWER = """
-UPDATE search_termcount SET passages = search_termcount.passages - number
+UPDATE search_termcount SET passages = greatest(0, search_termcount.passages - number)
 FROM unnest(%(terms)s::int[], %(numbers)s::int[]) AS old (term, number)
 WHERE search_termcount.term = old.term AND search_termcount.collection_id = %(collection)s
 """
 FORGET_UNUSED = """
 DELETE FROM search_termcount
 WHERE term = ANY(%(terms)s) AND collection_id = %(collection)s AND passages = 0
+"""
+MERGE = """
+UPDATE search_posting SET collection_id = %(kept)s
+WHERE collection_id = %(absorbed)s
+    AND term IN (SELECT term FROM search_termcount WHERE collection_id = %(absorbed)s)
+"""
+MERGE_COUNTS = """
+INSERT INTO search_termcount AS known (term, collection_id, passages)
+SELECT term, %(kept)s, passages FROM search_termcount WHERE collection_id = %(absorbed)s
+ON CONFLICT (term, collection_id) DO UPDATE SET passages = known.passages + excluded.passages
 """
 
 
@@ -50,6 +60,10 @@ def add(collection_id: int, passages: Sequence[Passage]) -> None:
 def remove(collection_id: int, passages: Sequence[Passage]) -> None:
     _write([DELETE], _words_of(collection_id, passages))
     _write([COUNT_FEWER, FORGET_UNUSED], _counts_of(collection_id, passages))
+
+
+def merge(kept_id: int, absorbed_id: int) -> None:
+    _write([MERGE, MERGE_COUNTS], {"kept": kept_id, "absorbed": absorbed_id})
 
 
 def _words_of(collection_id: int, passages: Sequence[Passage]) -> dict[str, Any]:

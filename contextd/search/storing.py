@@ -7,11 +7,13 @@ from django.db import transaction
 from django.db.models import F
 from pgvector import SparseVector
 
+from contextd import jobs
 from contextd.search import postings, terms, vectors
 from contextd.search.embedding import Vector
 from contextd.search.models import TERM_SPACE, Collection, Passage
 from contextd.search.preparing import Prepared
 
+EMBED_PENDING = "contextd.search.tasks.embed_pending"
 PLACE = ["ordinal", "first_line", "last_line"]
 
 Places = dict[int, Passage]
@@ -34,6 +36,8 @@ def store(domain: str, record_id: int, project_id: int | None, prepared: Prepare
         if prepared.space:
             found = _vectors_of(prepared, kept | added)
             vectors.add(collection.pk, prepared.space, found)
+        if not prepared.embedded:
+            jobs.defer(EMBED_PENDING)
 
 
 def forget(domain: str, record_ids: Iterable[int]) -> None:
@@ -118,3 +122,18 @@ def _remove(passages: Sequence[Passage]) -> None:
         postings.remove(collection_id, removed)
         Collection.objects.filter(pk=collection_id).update(passages=F("passages") - len(removed))
     Passage.objects.filter(pk__in=[passage.pk for passage in passages]).delete()
+
+
+def merge_projects(kept_id: int, absorbed_id: int) -> None:
+    """What was found in the absorbed project is found in the kept one from now on."""
+    with transaction.atomic():
+        for absorbed in Collection.objects.filter(project_id=absorbed_id).order_by("pk"):
+            kept, _ = Collection.objects.get_or_create(domain=absorbed.domain, project_id=kept_id)
+            lock([kept.pk, absorbed.pk])
+            absorbed.refresh_from_db()
+            postings.merge(kept.pk, absorbed.pk)
+            vectors.merge(kept.pk, absorbed.pk)
+            Passage.objects.filter(collection=absorbed).update(collection=kept)
+            more = F("passages") + absorbed.passages
+            Collection.objects.filter(pk=kept.pk).update(passages=more)
+            absorbed.delete()

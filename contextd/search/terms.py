@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import pairwise
 
 from snowballstemmer.english_stemmer import EnglishStemmer
 
@@ -24,14 +25,18 @@ evaluation sets that ranked as well as the true average, or better."""
 LONGEST_SPLIT = 60
 MOST_REPEATS = 3
 
-STOP_WORDS = frozenset(
-    "a an and are as at be but by can do does for from had has have how i if in into is it its my"
-    " no not of on or our so than that the their then there they this to was we were what when"
-    " which will with you your".split()
-)
+_STOP_WORDS = """
+a an and are as at be but by can do does for from had has have how i if in into is it its my no not
+of on or our so than that the their then there they this to was we were what when which will with
+you your
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 # Thai, Lao, Myanmar, Khmer, kana, Han, Hangul: word borders are not written.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff"
+    r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _DIACRITICS = re.compile("[\u0300-\u036f]")
 _ASCII_WORD = re.compile(r"[A-Za-z_]\w*|\d+", re.ASCII)
@@ -60,7 +65,7 @@ def _any_word() -> re.Pattern[str]:
 @lru_cache(maxsize=50_000)
 def _terms_of(word: str) -> tuple[str, ...]:
     if _UNSPACED_RUN.match(word):
-        return (*word, *map("".join, zip(word, word[1:], strict=False)))
+        return (*word, *map("".join, pairwise(word)))
     whole = word.casefold()
     parts = _parts(word, whole)
     if len(parts) > 1:

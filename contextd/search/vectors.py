@@ -12,7 +12,7 @@ from django.db.models import F
 from psycopg import sql
 
 from contextd.search.embedding import Vector
-from contextd.search.models import Coverage, Embedding, Passage, Space
+from contextd.search.models import Coverage, Passage, Space
 
 INSERT = """
 INSERT INTO search_embedding (passage_id, space_id, collection_id, record_id, vector)
@@ -28,6 +28,14 @@ ON CONFLICT (collection_id, space_id) DO UPDATE SET passages = known.passages + 
 """
 DELETE = """
 DELETE FROM search_embedding WHERE passage_id = ANY(%s) RETURNING collection_id, space_id
+"""
+MERGE = """
+UPDATE search_embedding SET collection_id = %(kept)s WHERE collection_id = %(absorbed)s
+"""
+MERGE_COVERAGE = """
+INSERT INTO search_coverage AS known (collection_id, space_id, passages)
+SELECT %(kept)s, space_id, passages FROM search_coverage WHERE collection_id = %(absorbed)s
+ON CONFLICT (collection_id, space_id) DO UPDATE SET passages = known.passages + excluded.passages
 """
 CREATE_INDEX = """
 CREATE INDEX IF NOT EXISTS {name} ON search_embedding
@@ -47,6 +55,12 @@ def ensure_space(name: str) -> None:
         _, is_new = Space.objects.get_or_create(name=name, defaults={"dimensions": dimensions})
         if is_new:
             _create_index(name, dimensions)
+
+
+def space_of(model: str) -> str | None:
+    """The space in which the model has embedded something."""
+    names = Space.objects.filter(name__startswith=f"{model}:").values_list("name", flat=True)
+    return names.first()
 
 
 def index_name(space: str) -> str:
@@ -87,3 +101,9 @@ def remove(passages: Sequence[Passage]) -> None:
         Coverage.objects.filter(collection_id=collection_id, space_id=space).update(
             passages=F("passages") - number
         )
+
+
+def merge(kept_id: int, absorbed_id: int) -> None:
+    with connection.cursor() as cursor:
+        for statement in (MERGE, MERGE_COVERAGE):
+            cursor.execute(statement, {"kept": kept_id, "absorbed": absorbed_id})

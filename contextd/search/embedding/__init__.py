@@ -12,11 +12,26 @@ from django.core.cache.backends.locmem import LocMemCache
 from django.db import connection, transaction
 
 from contextd import telemetry
-from contextd.search.embedding.backends import Backend, EmbeddingUnavailable, Vector
+from contextd.search.embedding.backends import (
+    Backend,
+    EmbeddingUnavailable,
+    TextRefused,
+    Vector,
+)
 from contextd.search.embedding.local import LocalBackend
 from contextd.search.embedding.remote import RemoteBackend
 
-__all__ = ["Embedded", "EmbeddingUnavailable", "Vector", "embed", "embed_query", "model"]
+__all__ = [
+    "Embedded",
+    "EmbeddingUnavailable",
+    "TextRefused",
+    "Vector",
+    "embed",
+    "embed_query",
+    "is_warm",
+    "model",
+    "warm_up",
+]
 
 MOST_DIMENSIONS = 4000
 QUERIES_KEPT = 500

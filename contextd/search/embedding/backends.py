@@ -10,6 +10,10 @@ class EmbeddingUnavailable(Exception):
     """The backend gave no usable vectors; the message says why and what to look at."""
 
 
+class TextRefused(EmbeddingUnavailable):
+    """The backend works, but does not take one of these texts."""
+
+
 class Backend(Protocol):
     """Makes vectors of length one; safe to use from several threads."""
 

@@ -8,12 +8,13 @@ from typing import ClassVar
 import httpx2
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
-from contextd.search.embedding.backends import EmbeddingUnavailable, Vector
+from contextd.search.embedding.backends import EmbeddingUnavailable, TextRefused, Vector
 
 MOST_TEXTS = 64
 PAUSE = 0.5
 SECONDS_DOWN = 5
 WORTH_RETRYING = {429, 500, 502, 503, 504}
+ABOUT_THE_TEXT = {400, 413, 422}
 
 
 class Item(BaseModel):
@@ -47,6 +48,8 @@ class RemoteBackend:
             vectors = [vector for batch in batches for vector in self._ask(batch, give_up_at)]
             if len({len(vector) for vector in vectors}) != 1:
                 raise _unavailable("gives vectors of several sizes")
+        except TextRefused:
+            raise
         except EmbeddingUnavailable as error:
             self._failure = str(error)
             self._down_until = time.monotonic() + SECONDS_DOWN
@@ -60,6 +63,8 @@ class RemoteBackend:
             if time.monotonic() + pause < give_up_at:
                 time.sleep(pause)
                 answer = self._post(texts, give_up_at)
+        if answer.status_code in ABOUT_THE_TEXT:
+            raise TextRefused(f"the embedding server refuses it ({answer.status_code})")
         if answer.status_code != httpx2.codes.OK:
             raise _unavailable(f"answers {answer.status_code}")
         return _vectors(answer.content, len(texts))

@@ -1,0 +1,102 @@
+"""Embedding what was stored without a vector, or has only those of another model."""
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from itertools import groupby
+
+from django.db.models import Exists, OuterRef, Sum
+
+from contextd import jobs, limits
+from contextd.search import embedding, leases, passages, storing, vectors
+from contextd.search.embedding import Embedded, EmbeddingUnavailable, TextRefused
+from contextd.search.models import Collection, Coverage, Embedding, Passage
+
+RUN_SECONDS = 50
+BATCH = 32
+BATCH_SECONDS = 20
+
+logger = logging.getLogger(__name__)
+
+
+def embed_pending() -> int:
+    """Embed for a while, the newest first; what is left then is queued again."""
+    done = 0
+    stop_at = time.monotonic() + RUN_SECONDS
+    with closing(embed_batches()) as batches:
+        for number in batches:
+            done += number
+            if time.monotonic() > stop_at:
+                jobs.defer(storing.EMBED_PENDING)
+                break
+    return done
+
+
+def embed_batches() -> Iterator[int]:
+    """Embed what is pending, batch after batch; yields how many were embedded of each.
+
+    Ends when all is done, when the backend fails, and at once when another worker is at it.
+    """
+    if not count_pending():
+        return
+    try:
+        space = embedding.embed(["ready"], BATCH_SECONDS).space
+        vectors.ensure_space(space)
+        with leases.leased(space) as lease:
+            for batch in _batches(space) if lease else ():
+                yield _embed(batch)
+                if not lease.renew():
+                    return
+    except EmbeddingUnavailable as error:
+        logger.warning("passages go on waiting to be embedded: %s", error)
+
+
+def count_pending() -> int:
+    """How many passages have no vector of the model that the settings name."""
+    space = vectors.space_of(embedding.model())
+    covered = Coverage.objects.filter(space=space).aggregate(n=Sum("passages", default=0))
+    stored = Collection.objects.aggregate(n=Sum("passages", default=0))
+    return int(stored["n"] - covered["n"])
+
+
+def _batches(space: str) -> Iterator[list[Passage]]:
+    covered = Coverage.objects.filter(
+        collection=OuterRef("pk"), space=space, passages=OuterRef("passages")
+    )
+    incomplete = Collection.objects.filter(~Exists(covered), passages__gt=0)
+    embedded = Embedding.objects.filter(passage=OuterRef("pk"), space=space)
+    pending = Passage.objects.filter(~Exists(embedded), collection__in=incomplete)
+    newest = pending.defer("words").order_by("-pk")
+    batch = list(newest[:BATCH])
+    while batch:
+        yield batch
+        batch = list(newest.filter(pk__lt=batch[-1].pk)[:BATCH])
+
+
+def _embed(batch: Sequence[Passage]) -> int:
+    """In halves, down to a single passage, while the backend refuses one of them."""
+    texts = [passages.under(passage.headline, passage.text) for passage in batch]
+    try:
+        embedded = embedding.embed(texts, BATCH_SECONDS)
+    except TextRefused as error:
+        if len(batch) > 1:
+            half = len(batch) // 2
+            return _embed(batch[:half]) + _embed(batch[half:])
+        logger.warning("passage %d stays found by words alone: %s", batch[0].pk, error)
+        return 0
+    _keep(batch, embedded)
+    return len(batch)
+
+
+def _keep(batch: Sequence[Passage], embedded: Embedded) -> None:
+    """A transaction for each collection, so that no lock is waited for while another is held."""
+    vectors_of = dict(zip(batch, embedded.vectors, strict=True))
+    by_collection = sorted(batch, key=lambda passage: passage.collection_id)
+    for collection_id, group in groupby(by_collection, lambda passage: passage.collection_id):
+        ids = [passage.pk for passage in group]
+        with limits.transaction():
+            storing.lock([collection_id])
+            still_there = Passage.objects.filter(pk__in=ids, collection=collection_id)
+            found = {passage: vectors_of[passage] for passage in still_there.defer("words")}
+            vectors.add(collection_id, embedded.space, found)

@@ -1,0 +1,158 @@
+"""Finding records by words and meaning."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+from django.db.models import QuerySet
+from pgvector import SparseVector
+
+from contextd import limits, telemetry
+from contextd.search import candidates, embedding, scope, terms, vectors
+from contextd.search.candidates import Word
+from contextd.search.embedding import Embedded, EmbeddingUnavailable, Vector
+from contextd.search.models import TERM_SPACE, Passage
+from contextd.search.ranking import HEADLINE_CHARACTERS, RECIPE, Rated, Weights, best_of_records
+from contextd.search.scope import Scope
+
+QUERY_SECONDS = 20
+SHARE_FOR_EMBEDDING = 0.5
+DEEPER = 8
+"""How much further the next attempt looks when one finds too few records."""
+
+RATE = """
+SELECT passage.id, passage.record_id, left(headline, %(most_compared)s),
+    1 - (vector <=> %(vector)s::halfvec), -(words <#> %(words)s::sparsevec)
+FROM search_passage AS passage
+LEFT JOIN search_embedding AS embedding
+    ON embedding.passage_id = passage.id AND space_id = %(space)s
+WHERE passage.id = ANY(%(passages)s)
+"""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A record and its best passage; `score` is from 0 to 1, and so are its parts."""
+
+    record_id: int
+    text: str
+    first_line: int
+    last_line: int
+    score: float
+    cosine: float | None
+    lexical: float
+    trigram: float
+
+    @property
+    def distance(self) -> float | None:
+        return None if self.cosine is None else 1 - self.cosine
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Hits, the best first; `pending` passages of what was searched have no vector yet."""
+
+    hits: list[Hit]
+    pending: int
+    by_meaning: bool
+
+    @property
+    def notice(self) -> str | None:
+        """What a reader should know about how complete this is."""
+        if not self.by_meaning:
+            return "The embedding backend does not answer: found by words alone."
+        if self.pending:
+            return f"{self.pending} passages are not embedded yet: those are found by words alone."
+        return None
+
+
+def find(
+    query: str,
+    *,
+    domain: str,
+    projects: frozenset[int] | None,
+    shared: bool = True,
+    records: QuerySet[Any] | None = None,
+    limit: int,
+    headline: str | None = None,
+    weights: Weights = RECIPE,
+) -> Found:
+    """The records that answer the query best, at most one hit each; not in a transaction.
+
+    `projects` is None for all of them, `shared` adds what belongs to none, `records` are those of
+    the domain that may be found. `headline` is what the records' own are compared with, by default
+    the query.
+    """
+    if not query.strip():
+        return Found([], pending=0, by_meaning=True)
+    embedded = _embedded(query)
+    space = embedded.space if embedded else vectors.space_of(embedding.model())
+    with telemetry.timed("search", domain=domain), limits.transaction():
+        where = scope.look_in(domain, projects, shared=shared, records=records, space=space)
+        rated = _rated(where, query, embedded.vectors[0] if embedded else None, limit)
+        best = best_of_records(rated, headline or query, weights, limit)
+        hits = _hits(best, weights)
+    return Found(hits, where.passages - where.covered, embedded is not None)
+
+
+def _embedded(query: str) -> Embedded | None:
+    """Within half the time there is, so that the search by words has the rest."""
+    try:
+        timeout = min(QUERY_SECONDS, SHARE_FOR_EMBEDDING * limits.time_left())
+        return embedding.embed_query(query, timeout)
+    except EmbeddingUnavailable as error:
+        logger.warning("a search goes by words alone: %s", error)
+        return None
+
+
+def _rated(where: Scope, query: str, vector: Vector | None, limit: int) -> list[Rated]:
+    """The passages worth ranking, of as many records as are asked for where there are so many."""
+    words = candidates.known_words(where, query)
+    depth = 1
+    while True:
+        found = candidates.gather(where, words, vector, depth)
+        rated = _rate(where, found.passages, words, vector)
+        if found.exhausted or len({passage.record_id for passage in rated}) >= limit:
+            return rated
+        depth *= DEEPER
+
+
+def _rate(
+    where: Scope, passages: set[int], words: Sequence[Word], vector: Vector | None
+) -> list[Rated]:
+    most = sum(word.weight for word in words) * (terms.SATURATION + 1)
+    parameters = {
+        "most_compared": HEADLINE_CHARACTERS,
+        "vector": vectors.as_text(vector) if vector else None,
+        "words": SparseVector({word.number: word.weight for word in words}, TERM_SPACE).to_text(),
+        "space": where.space,
+        "passages": list(passages),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(RATE, parameters)
+        return [
+            Rated(passage_id, record_id, headline, cosine, min(1.0, bm25 / most) if most else 0.0)
+            for passage_id, record_id, headline, cosine, bm25 in cursor.fetchall()
+        ]
+
+
+def _hits(best: Sequence[Rated], weights: Weights) -> list[Hit]:
+    texts = Passage.objects.defer("words").in_bulk([rated.passage_id for rated in best])
+    return [
+        Hit(
+            record_id=rated.record_id,
+            text=texts[rated.passage_id].text or texts[rated.passage_id].headline,
+            first_line=texts[rated.passage_id].first_line,
+            last_line=texts[rated.passage_id].last_line,
+            score=rated.score(weights),
+            cosine=rated.cosine,
+            lexical=rated.lexical,
+            trigram=rated.trigram,
+        )
+        for rated in best
+        if rated.passage_id in texts
+    ]
