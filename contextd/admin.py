@@ -70,9 +70,18 @@ class ByOperation(Mixin):
         for obj in queryset:
             self.delete_model(request, obj)
 
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
         try:
-            response = super().changeform_view(request, *args, **kwargs)
+            # Without the transaction that Django puts around it: the operation embeds first.
+            response: HttpResponse = self._changeform_view(
+                request, object_id, form_url, extra_context
+            )
         except ContextdError as error:
             messages.error(request, f"Not saved: {error.message}")
             return HttpResponseRedirect(request.get_full_path())

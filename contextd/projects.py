@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from django.db import IntegrityError, transaction
 
+from contextd import search
 from contextd.callers import Caller
 from contextd.errors import Invalid, NotAllowed
 from contextd.models import Project, ProjectPath
@@ -80,10 +81,14 @@ def _create(caller: Caller, root: str, remote: str | None) -> Project:
 def merge(kept: Project, absorbed: Project) -> None:
     """Move the paths and every record of `absorbed` to `kept`, then delete it."""
     with transaction.atomic():
+        search.merge_projects(kept.pk, absorbed.pk)
         for relation in absorbed._meta.related_objects:
-            relation.related_model._base_manager.filter(**{relation.field.name: absorbed}).update(
-                **{relation.field.name: kept}
-            )
+            holders = relation.related_model._base_manager.filter(**{relation.field.name: absorbed})
+            if relation.many_to_many:
+                for holder in holders:
+                    getattr(holder, relation.field.name).add(kept)
+            else:
+                holders.update(**{relation.field.name: kept})
         remote, absorbed.git_remote = absorbed.git_remote, None
         absorbed.delete()
         if kept.git_remote is None and remote:
