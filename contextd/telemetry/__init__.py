@@ -12,12 +12,10 @@ from contextd.telemetry.measures import (
     timed,
 )
 from contextd.telemetry.process import set_up, shut_down
-from contextd.telemetry.requests import attached, context_from, http_middleware
+from contextd.telemetry.requests import http_middleware
 
 __all__ = [
     "about_project",
-    "attached",
-    "context_from",
     "counting_sessions",
     "http_middleware",
     "operation_span",

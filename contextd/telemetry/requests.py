@@ -1,14 +1,13 @@
 """HTTP requests: how many, how long, with what status, and the trace they belong to."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from opentelemetry import context as otel_context
-from opentelemetry import metrics, trace
-from opentelemetry.context import Context
+from opentelemetry import metrics
 from opentelemetry.trace import Span
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from opentelemetry.util.http import sanitize_method
@@ -21,8 +20,6 @@ from contextd.telemetry.measures import BUCKETS
 
 STATUS, ROUTE = "http.response.status_code", "http.route"
 OUTCOME = "contextd.telemetry.outcome"
-TRACE_KEYS = ("traceparent", "tracestate")
-MAX_TRACE_VALUE = 512
 
 _meter = metrics.get_meter("contextd", contextd.__version__)
 _duration = _meter.create_histogram(
@@ -54,7 +51,7 @@ class MeasuredRequests:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif scope["path"].rstrip("/") == self._beside_django:
-            with attached(context_from(Headers(scope=scope), None)):
+            with _sender_trace(Headers(scope=scope)):
                 await self._measure(scope, receive, send, {ROUTE: self._beside_django})
         else:
             await self._measure(scope, receive, send, {})
@@ -83,35 +80,10 @@ class MeasuredRequests:
             _duration.record(time.perf_counter() - started, labels | outcome)
 
 
-def context_from(headers: Mapping[str, str], meta: Mapping[str, Any] | None) -> Context:
-    """The trace a call belongs to: that of its headers, else of its `_meta`, else the current."""
-    current = otel_context.get_current()
-    for carrier in (headers, meta or {}):
-        found = _propagator.extract(_trace_values(carrier), Context())
-        if trace_id := _trace_id(found):
-            # A span of that trace that is open already is nearer to the call than the sender's.
-            return current if trace_id == _trace_id(current) else found
-    return current
-
-
-def _trace_values(carrier: Mapping[str, Any]) -> dict[str, str]:
-    values = {key: carrier.get(key) for key in TRACE_KEYS}
-    return {
-        key: value
-        for key, value in values.items()
-        if isinstance(value, str) and len(value) <= MAX_TRACE_VALUE
-    }
-
-
-def _trace_id(context: Context) -> int:
-    """Zero when the context is in no trace."""
-    return trace.get_current_span(context).get_span_context().trace_id
-
-
 @contextmanager
-def attached(context: Context) -> Iterator[None]:
-    """Make the spans and log lines of the block part of that trace."""
-    token = otel_context.attach(context)
+def _sender_trace(headers: Headers) -> Iterator[None]:
+    """Continue the trace of `traceparent`; that of a message's `_meta` the MCP SDK finds itself."""
+    token = otel_context.attach(_propagator.extract(headers))
     try:
         yield
     finally:

@@ -28,7 +28,7 @@ class Recording:
         (only,) = self.spans(name)
         return only
 
-    def points(self, metric: str, **labels: str) -> list[Any]:
+    def points(self, metric: str, **labels: str | int) -> list[Any]:
         """The data points of the metric that have these labels; `__` stands for a dot."""
         wanted = {(name.replace("__", "."), value) for name, value in labels.items()}
         measured = self.reader.get_metrics_data()
@@ -42,7 +42,7 @@ class Recording:
             if wanted <= set((point.attributes or {}).items())
         ]
 
-    def total(self, metric: str, **labels: str) -> float:
+    def total(self, metric: str, **labels: str | int) -> float:
         """How many measurements a histogram has, or the sum of what a counter or gauge shows."""
         points = self.points(metric, **labels)
         return float(sum(p.count if hasattr(p, "count") else p.value for p in points))

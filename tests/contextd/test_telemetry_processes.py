@@ -5,34 +5,53 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import httpx2
 
 from tests.contextd.collector import collecting, exporting, silent_collector
 from tests.server import ROOT, web_process
 
-TRACE, OTHER_TRACE = "0af7651916cd43dd8448eb211c80319c", "4bf92f3577b34da6a3ce929d0e0e4736"
+MODERN, HANDSHAKE = "2026-07-28", "2025-06-18"
+PROTOCOL = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 
 
-def call_tool(url: str, meta: dict[str, str], **headers: str) -> None:
-    protocol = {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    parameters = {"name": "door_echo", "arguments": {"text": "x"}, "_meta": {**protocol, **meta}}
+def traceparent(trace: str) -> str:
+    return f"00-{trace * 32}-b7ad6b7169203331-01"
+
+
+def post(
+    url: str, version: str, method: str, params: dict[str, Any], headers: dict[str, str]
+) -> httpx2.Response:
     answer = httpx2.post(
         f"{url}/mcp",
-        json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": parameters},
+        json={"jsonrpc": "2.0", "id": 1, "method": method, "params": params},
         headers={
             "Accept": "application/json, text/event-stream",
-            "MCP-Protocol-Version": "2026-07-28",
-            "Mcp-Method": "tools/call",
-            "Mcp-Name": "door_echo",
+            "MCP-Protocol-Version": version,
             **headers,
         },
         timeout=30,
     )
     assert answer.status_code == 200, answer.text
+    return answer
+
+
+def call_modern(url: str, meta: dict[str, str], **headers: str) -> None:
+    params = {"name": "door_echo", "arguments": {"text": "x"}, "_meta": {**PROTOCOL, **meta}}
+    names = {"Mcp-Method": "tools/call", "Mcp-Name": "door_echo"}
+    post(url, MODERN, "tools/call", params, {**names, **headers})
+
+
+def call_in_session(url: str, **headers: str) -> None:
+    client = {"clientInfo": {"name": "test", "version": "1"}, "capabilities": {}}
+    hello = {"protocolVersion": HANDSHAKE, **client}
+    session_id = post(url, HANDSHAKE, "initialize", hello, {}).headers["mcp-session-id"]
+    params = {"name": "door_echo", "arguments": {"text": "x"}}
+    post(url, HANDSHAKE, "tools/call", params, {"Mcp-Session-Id": session_id, **headers})
 
 
 def test_a_web_process_delivers_the_spans_and_metrics_of_both_doors(
@@ -42,18 +61,20 @@ def test_a_web_process_delivers_the_spans_and_metrics_of_both_doors(
         collecting() as collector,
         web_process(exporting(environment, collector.url), tmp_path / "log") as server,
     ):
-        call_tool(server.url, {}, traceparent=f"00-{TRACE}-b7ad6b7169203331-01")
-        call_tool(server.url, {"traceparent": f"00-{OTHER_TRACE}-b7ad6b7169203331-01"})
+        call_modern(server.url, {}, traceparent=traceparent("a"))
+        call_modern(server.url, {"traceparent": traceparent("b")})
+        call_in_session(server.url, traceparent=traceparent("c"))
         httpx2.get(f"{server.url}/healthz")
         httpx2.get(f"{server.url}/healthz", headers={"Host": "elsewhere.example"})
 
-    traces = {TRACE, OTHER_TRACE}
-    assert {s.trace_id.hex() for s in collector.spans_named("operation door_echo")} == traces
-    assert {s.trace_id.hex() for s in collector.spans_named("tools/call door_echo")} == traces
+    traces = ["a" * 32, "b" * 32, "c" * 32]
+    for name in ("tools/call door_echo", "operation door_echo"):
+        assert sorted(span.trace_id.hex() for span in collector.spans_named(name)) == traces
     assert len(collector.spans_named("GET healthz")) == 1
     measured = collector.labels_of("http.server.request.duration")
     seen = {(labels.get("http.route"), labels["http.response.status_code"]) for labels in measured}
     assert seen == {("/mcp", "200"), ("healthz", "200"), (None, "421")}
+    assert all(line.startswith("{") for line in server.log.read_text().splitlines())
 
 
 def run(program: str, environment: Mapping[str, str]) -> str:
