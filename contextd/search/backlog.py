@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import groupby
 
@@ -33,7 +33,7 @@ def embed_pending() -> int:
     return done
 
 
-def embed_batches() -> Iterator[int]:
+def embed_batches() -> Generator[int, None, None]:
     """Embed what is pending, batch after batch; yields how many were embedded of each.
 
     Ends when all is done, when the backend fails, and at once when another worker is at it.
@@ -44,10 +44,10 @@ def embed_batches() -> Iterator[int]:
         space = embedding.embed(["ready"], BATCH_SECONDS).space
         vectors.ensure_space(space)
         with leases.leased(space) as lease:
-            for batch in _batches(space) if lease else ():
-                yield _embed(batch)
-                if not lease.renew():
+            for batch in _batches(space):
+                if not (lease and lease.renew()):
                     return
+                yield _embed(batch)
     except EmbeddingUnavailable as error:
         logger.warning("passages go on waiting to be embedded: %s", error)
 

@@ -6,6 +6,7 @@ Records are filtered here, before the cut, so a filter never costs a result.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
@@ -137,7 +138,7 @@ def richest(scope: Scope, words: Sequence[Word], limit: int) -> list[int]:
         return [passage for (passage,) in cursor.fetchall()]
 
 
-def _of_records(scope: Scope) -> tuple[str, tuple[object, ...]]:
+def _of_records(scope: Scope) -> tuple[str, tuple[Any, ...]]:
     if scope.records is None:
         return "", ()
     passages = Passage.objects.filter(collection__in=scope.collections, record_id__in=scope.records)

@@ -27,7 +27,10 @@ def store(domain: str, record_id: int, project_id: int | None, prepared: Prepare
     with transaction.atomic():
         if prepared.space:
             vectors.ensure_space(prepared.space)
-        collection, _ = Collection.objects.get_or_create(domain=domain, project_id=project_id)
+        collection, _ = Collection.objects.get_or_create(
+            domain=domain,
+            project_id=project_id,  # type: ignore[misc]  # the stubs forget that it may be null
+        )
         stale = _locked_passages(domain, [record_id], {collection.pk})
         kept = _take_unchanged(stale, collection.pk, prepared)
         _remove(stale)

@@ -6,6 +6,7 @@ Callers hold the lock on the collection's row, so the coverage stays exact.
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import F
@@ -81,7 +82,7 @@ def add(collection_id: int, space: str, vectors: Mapping[Passage, Vector]) -> No
     """Keep the vectors of passages of one collection; those that have one keep theirs."""
     if not vectors:
         return
-    parameters = {
+    parameters: dict[str, Any] = {
         "space": space,
         "collection": collection_id,
         "passages": [passage.pk for passage in vectors],

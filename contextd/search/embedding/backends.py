@@ -17,8 +17,11 @@ class TextRefused(EmbeddingUnavailable):
 class Backend(Protocol):
     """Makes vectors of length one; safe to use from several threads."""
 
-    kind: str
-    model: str
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...
 
     def embed(self, texts: Sequence[str], timeout: float) -> list[Vector]:
         """One vector a text, in their order; raises EmbeddingUnavailable."""

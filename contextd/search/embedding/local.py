@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from contextd.search.embedding import tokenizer
 from contextd.search.embedding.backends import EmbeddingUnavailable, Vector
@@ -25,8 +25,8 @@ Batch = list[int]
 class LocalBackend:
     """all-MiniLM-L6-v2 by onnxruntime; nothing is loaded before the first text comes."""
 
-    kind: ClassVar[str] = "local"
-    model: ClassVar[str] = MODEL
+    kind = "local"
+    model = MODEL
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

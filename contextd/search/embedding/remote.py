@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Sequence
-from typing import ClassVar
 
 import httpx2
 from pydantic import BaseModel, FiniteFloat, ValidationError
@@ -29,7 +28,7 @@ class Answer(BaseModel):
 class RemoteBackend:
     """Asks `POST {base_url}/embeddings`; one that failed is left alone for some seconds."""
 
-    kind: ClassVar[str] = "remote"
+    kind = "remote"
 
     def __init__(self, base_url: str, model: str, api_key: str) -> None:
         self.model = model

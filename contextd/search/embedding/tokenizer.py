@@ -26,16 +26,20 @@ def spans(text: str) -> list[Span]:
 
 def token_ids(texts: Sequence[str]) -> list[list[int]]:
     """What the model is given, each text cut to `MOST_TOKENS`."""
-    tokenizer = _tokenizer()
-    start, end = tokenizer.token_to_id(_START), tokenizer.token_to_id(_END)
-    encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    start, end = _vocabulary()[_START], _vocabulary()[_END]
+    encodings = _tokenizer().encode_batch(list(texts), add_special_tokens=False)
     return [[start, *encoding.ids[: MOST_TOKENS - 2], end] for encoding in encodings]
 
 
 @cache
 def _tokenizer() -> Tokenizer:
-    vocabulary = WordPiece.read_file(str(_VOCABULARY))
-    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token=_UNKNOWN))
+    tokenizer = Tokenizer(WordPiece(_vocabulary(), unk_token=_UNKNOWN))
     tokenizer.normalizer = BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = BertPreTokenizer()
     return tokenizer
+
+
+@cache
+def _vocabulary() -> dict[str, int]:
+    numbers: dict[str, int] = WordPiece.read_file(str(_VOCABULARY))
+    return numbers
