@@ -1,7 +1,8 @@
-"""What a detector reports about a text."""
+"""What the detectors report about a text, and the rules that most of them consist of."""
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 
@@ -14,13 +15,19 @@ class Candidate(NamedTuple):
     kind: str
 
 
-Detector = Callable[[str], Iterator[Candidate]]
+@dataclass(frozen=True)
+class Rule:
+    """Finds what a pattern matches: its group `secret`, or all of it if it has none."""
 
-# Where a word may begin: also behind the `\n` of a text inside JSON, and behind `%3D` in a URL.
-WORD_START = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
+    kind: str
+    hints: tuple[str, ...]  # a text without any of them is not searched
+    pattern: re.Pattern[str]
+    accepts: Callable[[str], bool] = bool
 
-
-def secret_of(match: re.Match[str], kind: str) -> Candidate:
-    """The group `secret` of a match."""
-    start, end = match.span("secret")
-    return Candidate(match.start(), start, end, kind)
+    def find(self, text: str) -> Iterator[Candidate]:
+        if not any(hint in text for hint in self.hints):
+            return
+        group = self.pattern.groupindex.get("secret", 0)
+        for match in self.pattern.finditer(text):
+            if self.accepts(match[group]):
+                yield Candidate(match.start(), *match.span(group), self.kind)

@@ -12,18 +12,24 @@ _END = re.compile(
     r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}|Private-MAC: ?[0-9a-f]{1,128}"
 )
 _LONGEST = 20_000
-_KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/=]{16}")
+_BASE64 = "[A-Za-z0-9+/=]"
+_LINE_BREAK = r"(?:\r?\n|\\n)"
+_KEY_MATERIAL = re.compile(rf"{_BASE64}{{16}}|{_LINE_BREAK}\s*{_BASE64}{{4}}")
 _GAP = r"(?:\\[nrt]|[\s\"'>#|,\\])*+"
 _HEADERS = rf"(?:{_GAP}[A-Z][A-Za-z-]{{2,20}}: [^\n\\]{{0,200}})*+"
 _CUT_OFF = re.compile(
-    rf"{_HEADERS}(?:{_GAP}[A-Za-z0-9+/=]{{16,}}+)++(?:{_GAP}[A-Za-z0-9+/=]{{1,15}}\Z)?"
+    rf"{_HEADERS}(?:{_GAP}{_BASE64}{{16,}}+)++"
+    rf"(?:{_LINE_BREAK}{_BASE64}{{1,15}}(?={_LINE_BREAK}|\Z))?"  # the last line is shorter
+    rf"|{_LINE_BREAK}{_BASE64}{{4,15}}\Z"
 )
 
 
 def private_keys(text: str) -> Iterator[Candidate]:
+    if "BEGIN" not in text and "PuTTY" not in text:
+        return
     begins = list(_BEGIN.finditer(text))
-    limits = [begin.start() for begin in begins[1:]] + [len(text)]
-    for begin, limit in zip(begins, limits, strict=True):
+    for number, begin in enumerate(begins, start=1):
+        limit = begins[number].start() if number < len(begins) else len(text)
         end = _end_of_key(text, begin.end(), min(limit, begin.end() + _LONGEST))
         if end is not None:
             yield Candidate(begin.start(), begin.start(), end, "private-key")

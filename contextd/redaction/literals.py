@@ -5,28 +5,37 @@ import re
 _TEMPLATE = re.compile(
     r"\$[{(\[]|\{\{|<%|%\(|[#@]\{|ENC\["  # ${X} $(x) $[x] {{ x }} <% x %> %(x)s #{x} @{x} ENC[x]
     r"|\A(?:\$[\w:]+|%\w+%|%[sdrv]|:[A-Za-z_]\w*|<[^<>]*>|!\w+.*)\Z"  # $X %X% %s :x <x> !vault
-    r"|\{[A-Za-z_][\w.!\[\]:]{0,64}\}"  # {x}
+    r"|\{[\w.!\[\]:]{0,64}\}|\[[^\]]{0,64}\w-\w"  # {x} [a-z]
 )
-_MASK = re.compile(r"[*•·●.…_#?\s-]+|[xX]{2,}")
-_CUT_SHORT = re.compile(r"\.\.\.|…|\*\*\*|[xX]{4}")
-_PLACEHOLDERS = frozenset(
-    "your yours changeme changeit change changethis placeholder replace replaceme insert dummy"
-    " redacted removed hidden masked todo tbd fixme example sample fake".split()
+_MASK = re.compile(r"[\W_]+|[xX]{2,}")
+_BLOTTED_OUT = re.compile(r"\.\.\.|…|\*\*\*|[xX]{4}")
+_PLACEHOLDER_WORD = re.compile(
+    r"(?<![a-z])(?:yours?|change(?:me|it|this)?|placeholder|replace(?:me)?|insert|dummy|redacted"
+    r"|removed|hidden|masked|todo|tbd|fixme|example|sample|fake)(?![a-z])",
+    re.IGNORECASE,
 )
-_TYPES_AND_STATES = frozenset(
-    "none null nil undefined true false yes no on off str string text bytes any int integer"
-    " boolean bool object char varchar required optional missing invalid empty unset blank".split()
+_TYPE_OR_STATE = re.compile(
+    r"(?:none|null|nil|undefined|true|false|yes|no|on|off|str|string|text|bytes|any|int|integer"
+    r"|bool|boolean|object|char|varchar|required|optional|missing|invalid|empty|unset|blank)[!?.,]*",
+    re.IGNORECASE,
 )
-_FUNCTION_WORDS = frozenset(
-    "a an the is are was be must not no for to of in on and or your you please enter with this"
-    " that has have does too it".split()
+_FUNCTION_WORD = re.compile(
+    r"\b(?:an?|the|is|are|was|be|must|not?|for|to|of|in|on|and|or|your?|please|enter|with|this|that"
+    r"|has|have|does|too|it)\b",
+    re.IGNORECASE,
 )
-_WORDS = re.compile(r"[A-Za-z]+")
+_TECHNICAL = re.compile(
+    r"(?:sha|md|base|utf|argon|aes|rsa|oauth|pbkdf|http|ipv?|u?int|float|bytes|varchar|[uiv])-?\d+"
+    r"(?:[_-]\w*)?|\d{1,4}-?(?:bit|byte|char|character|digit|letter|word|day|hour)s?"
+    r"|0x[0-9a-f]{1,16}",
+    re.IGNORECASE,
+)
+_DIGITS_AND_SIGNS = frozenset("0123456789!@#$%^+~")
 _SEPARATORS = re.compile(r"[^A-Za-z0-9]+")
-_WORD_OR_VERSION = re.compile(r"[A-Za-z]*|v?\d{1,8}|[A-Za-z]{1,8}\d{1,4}")
+_WORD_OR_NUMBER = re.compile(r"[A-Za-z]*|v?\d+|[A-Za-z]{1,8}\d{1,4}|[A-Za-z]\d{1,2}[A-Za-z]")
 _PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\](?:[\w.@ -]++[/\\]?)*+")
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://\S*")
-_DOTTED = re.compile(r"[A-Za-z_$]\w*+(?:(?:\.|::|->)[A-Za-z_]\w*+)++")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://\S*|arn:\S*")
+_DOTTED_NAME = re.compile(r"[A-Za-z_$]\w*+(?:(?:\.|::|->)[A-Za-z_]\w*+)++")
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)++")
 
 
@@ -34,38 +43,45 @@ def is_placeholder(value: str) -> bool:
     """Whether a mask, a template or words like `changeme` stand where a credential would."""
     if not value or _MASK.fullmatch(value) or _TEMPLATE.search(value):
         return True
-    if _CUT_SHORT.search(value) or value.lower().rstrip("!?.,") in _TYPES_AND_STATES:
+    if is_blotted_out(value) or _TYPE_OR_STATE.fullmatch(value):
         return True
-    return not _PLACEHOLDERS.isdisjoint(_WORDS.findall(value.lower()))
+    return _PLACEHOLDER_WORD.search(value) is not None
 
 
-def reads_as_prose(value: str) -> bool:
-    """Whether a value with spaces is a sentence or a label, not a passphrase."""
-    words = value.split()
-    if len(words) < 2:
-        return False
-    return value[0].isupper() or not _FUNCTION_WORDS.isdisjoint(_WORDS.findall(value.lower()))
+def is_blotted_out(value: str) -> bool:
+    """Whether a part of a value is left out or overwritten: `sk-a1...`, `ghp_xxxx`."""
+    return _BLOTTED_OUT.search(value) is not None
 
 
 def is_location(value: str) -> bool:
     """Whether a value is a path or an address, where a credential may be found."""
-    return bool(_PATH.fullmatch(value) or _URL.fullmatch(value))
+    return bool(_ADDRESS.fullmatch(value) or (_PATH.fullmatch(value) and not looks_random(value)))
+
+
+def reads_as_prose(value: str) -> bool:
+    """Whether a value with spaces is a sentence or a label, not a passphrase."""
+    has_spaces = len(value.split()) > 1
+    return has_spaces and (value[0].isupper() or _FUNCTION_WORD.search(value) is not None)
 
 
 def is_code(value: str) -> bool:
     """Whether a value without quotes is a name in a program."""
-    return bool(_DOTTED.fullmatch(value) or _CONSTANT.fullmatch(value))
+    return bool(_DOTTED_NAME.fullmatch(value) or _CONSTANT.fullmatch(value))
 
 
 def is_mixed(value: str) -> bool:
-    """Whether a value is more than letters, so no plain word."""
+    """Whether a value is no plain word: it has digits or signs among its letters."""
     core = value.rstrip("!?.,:")
-    return any(map(str.isalpha, core)) and not all(map(str.isalpha, core))
+    if _TECHNICAL.fullmatch(core):
+        return False
+    return any(map(str.isalpha, core)) and not _DIGITS_AND_SIGNS.isdisjoint(core)
 
 
 def looks_random(value: str) -> bool:
-    """Whether a value has letters and digits, and is not made of words and versions alone."""
+    """Whether a value has letters and digits, and is not made of words and numbers alone."""
     if not (any(map(str.isdigit, value)) and any(map(str.isalpha, value))):
         return False
     parts = _SEPARATORS.split(value)
-    return len(parts) == 1 or not all(map(_WORD_OR_VERSION.fullmatch, parts))
+    if len(parts) == 1:
+        return _TECHNICAL.fullmatch(value) is None
+    return not all(map(_WORD_OR_NUMBER.fullmatch, parts))

@@ -1,40 +1,136 @@
 """Finds credentials that the place they stand in gives away: addresses, headers, commands."""
 
 import base64
-import binascii
 import re
 from collections.abc import Iterator
 
-from contextd.redaction.candidates import Candidate, secret_of
+from contextd.redaction.candidates import Candidate, Rule
 from contextd.redaction.literals import is_mixed, is_placeholder, looks_random
 
-_URL_PASSWORD = re.compile(
-    r"://[^\s/?#@:\"'<>`\[\]\\]{0,256}+:"
-    r"(?P<secret>[^\s/?#@\"'<>`\[\]\\]{1,256}+(?:@[^\s/?#@\"'<>`\[\]\\:]{1,256}+(?=@)){0,3}+)@"
-)
-_PORT = re.compile(r"\d{1,5}[,;)|]")
-_CREDENTIALS = r"(?P<secret>[A-Za-z0-9._~+/=|:-]{6,4096}+)"
-_AUTHORIZATION = re.compile(
-    r"authorization\\?[\"']?[ \t]{0,4}[:=,][ \t]{0,4}\\?[\"']?"
-    rf"(?P<scheme>bearer|basic|token|apikey|api-key|key)(?:[ \t]{{1,4}}|%20){_CREDENTIALS}",
-    re.IGNORECASE,
-)
-_BEARER = re.compile(rf"\bbearer[ \t]{{1,4}}{_CREDENTIALS}", re.IGNORECASE)
-_CURL_USER = re.compile(
-    r"\bcurl\b[^\n]{0,300}?\s(?:-u|--user)[ =]?\\?[\"']?[^\s:\"']{1,100}:(?P<secret>[^\s\"'\\]{1,256})"
-)
-_CLIENT_PASSWORD = re.compile(
-    r"\b(?:(?:mysql|mysqldump|mysqladmin|mariadb|mariadb-dump)\b[^\n]{0,200}?\s-p"
-    r"|sshpass -p ?|redis-cli\b[^\n]{0,200}?\s-a )"
-    r"(?:(?P<quote>[\"'])(?P<quoted>[^\"'\n]{1,256})(?P=quote)|(?P<bare>[^\s\"'-][^\s\"']{0,256}))"
-)
-_SQL_PASSWORD = re.compile(
-    r"\b(?:(?:with|encrypted|set)[ \t]+password(?:[ \t]*=)?|identified[ \t]+by)[ \t]+"
-    r"'(?P<secret>[^'\n]{1,256})'",
-    re.IGNORECASE,
-)
+
+def placed_credentials(text: str) -> Iterator[Candidate]:
+    for rule in _RULES:
+        yield from rule.find(text)
 
 
-def url_passwords(text: str) -> Iterator[Candidate]:
-    for match in _URL_PASSWORD.finditer(text):
-        secret = match["secret"]
+def cookies(text: str) -> Iterator[Candidate]:
+    if "ookie" not in text and "OOKIE" not in text:
+        return
+    for header in _COOKIE_HEADER.finditer(text):
+        for match in _COOKIE.finditer(text, *header.span("cookies")):
+            if looks_random(match["secret"]):
+                yield Candidate(match.start(), *match.span("secret"), "cookie")
+
+
+def _is_url_password(value: str) -> bool:
+    return not (is_placeholder(value) or _SHOUTED.fullmatch(value) or _PORT.match(value))
+
+
+def _is_authorization(value: str) -> bool:
+    if is_placeholder(value):
+        return False
+    return is_mixed(value) or _is_user_and_password(value)
+
+
+def _is_user_and_password(value: str) -> bool:
+    """Whether a value is what the Basic scheme sends, though it may look like a word."""
+    try:
+        decoded = base64.b64decode(value, validate=True).decode("ascii")
+    except ValueError:
+        return False
+    return ":" in decoded and decoded.isprintable()
+
+
+def _is_long_and_random(value: str) -> bool:
+    return len(value) >= 16 and looks_random(value)
+
+
+def _is_literal(value: str) -> bool:
+    return not (is_placeholder(value) or _PORTS.fullmatch(value))
+
+
+_SHOUTED = re.compile(r"[A-Z_]+")  # postgres://USER:PASSWORD@HOST
+_PORT = re.compile(r"\d{1,5}[,;)|]")  # http://one:80,http://two:80 me@home
+_PORTS = re.compile(r"\d{1,5}:\d{1,5}")  # docker run mysql -p3306:3306
+# A credential is looked at, not consumed: another one may begin within it.
+_VALUE = r"(?=(?P<secret>[A-Za-z0-9._~+/=|:-]{6,4096}+))"
+_OPEN = r"\\?[\"']?"
+_ARGUMENT = rf"{_OPEN}(?=(?P<secret>[^\s\"'\\-][^\s\"'\\]{{0,256}}))"
+_COOKIE_HEADER = re.compile(
+    rf"\bcookie{_OPEN}[ \t]?:[ \t]?(?P<cookies>[^\n]{{1,4096}})", re.IGNORECASE
+)
+_COOKIE = re.compile(r"=(?P<secret>[A-Za-z0-9._~+/%|:-]{12,1024}+)")
+_RULES = (
+    Rule(
+        "url-password",
+        ("://",),
+        re.compile(
+            r"://[^\s/?#@:\"'<>`\[\]\\]{0,256}+:"
+            r"(?=(?P<secret>[^\s/?#@\"'<>`\[\]\\]{1,256}+"
+            r"(?:@[^\s/?#@:\"'<>`\[\]\\]{1,256}+(?=@)){0,3}+)@)"  # an unescaped @ inside
+        ),
+        _is_url_password,
+    ),
+    Rule(
+        "authorization",
+        ("uthorization", "UTHORIZATION"),
+        re.compile(
+            rf"\bauthorization{_OPEN}[ \t]{{0,4}}[:=,][ \t]{{0,4}}{_OPEN}"
+            rf"(?:bearer|basic|token|api-?key)(?:[ \t]{{1,4}}|%20){_VALUE}",
+            re.IGNORECASE,
+        ),
+        _is_authorization,
+    ),
+    Rule(
+        "authorization",
+        ("uthorization", "UTHORIZATION", "earer", "EARER"),
+        re.compile(
+            rf"\b(?:bearer[ \t]{{1,4}}|authorization{_OPEN}[ \t]?[:=][ \t]?{_OPEN}){_VALUE}",
+            re.IGNORECASE,
+        ),
+        _is_long_and_random,
+    ),
+    Rule(
+        "authorization",  # .npmrc, .docker/config.json
+        ("auth",),
+        re.compile(
+            rf"(?<![A-Za-z0-9])_?auth{_OPEN}[ \t]?[:=][ \t]?{_OPEN}"
+            r"(?=(?P<secret>[A-Za-z0-9+/]{8,4096}+={0,2}))"
+        ),
+        _is_user_and_password,
+    ),
+    Rule(
+        "password",
+        ("curl",),
+        re.compile(
+            rf"\bcurl\b[^\n]{{0,300}}?\s(?:-u|--user)[ =]?{_OPEN}[^\s:\"'\\]{{1,100}}:"
+            r"(?=(?P<secret>[^\s\"'\\]{1,256}))"
+        ),
+        _is_literal,
+    ),
+    Rule(
+        "password",
+        ("mysql", "mariadb"),
+        re.compile(
+            r"\b(?:mysql|mysqldump|mysqladmin|mariadb|mariadb-dump)\b[^\n]{0,200}?\s-p" + _ARGUMENT
+        ),
+        _is_literal,
+    ),
+    Rule(
+        "password",
+        ("redis-cli",),
+        re.compile(r"\bredis-cli\b[^\n]{0,200}?\s-a " + _ARGUMENT),
+        _is_literal,
+    ),
+    Rule("password", ("sshpass",), re.compile(r"\bsshpass -p ?" + _ARGUMENT), _is_literal),
+    Rule(
+        "password",
+        ("create", "CREATE", "Create", "alter", "ALTER", "Alter"),
+        re.compile(
+            r"\b(?:create|alter)\s+(?:user|role|login)\b[^;]{0,200}?"
+            r"\b(?:password|identified\s+by)[\s=]{1,4}'(?=(?P<secret>[^'\n]{1,256})')",
+            re.IGNORECASE,
+        ),
+        _is_literal,
+    ),
+)

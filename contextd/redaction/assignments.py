@@ -1,0 +1,182 @@
+"""Finds credentials that their name gives away: settings, literals in code, JSON, YAML, flags."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from contextd.redaction import literals, names
+from contextd.redaction.candidates import Candidate
+
+
+class Notation(Enum):
+    """How a value is written, which tells a literal from a variable or a word."""
+
+    QUOTED = auto()  # password = "hunter2", <password>hunter2</password>
+    SETTING = auto()  # DB_PASSWORD=hunter2
+    BARE = auto()  # password: hunter2
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """What a name is set to, and the character behind it."""
+
+    name: str
+    kind: str
+    value: str
+    following: str
+
+
+_JUDGED = 256  # characters: enough to tell, and a long value full of names stays cheap
+_BARE_CHARACTER = r"""(?:[^\s"'`;<>\\]|\\(?![nrt"'\\]))"""
+# Only the noun is consumed: what follows it may hold the next name.
+_ASSIGNMENT = re.compile(
+    rf"""
+    (?P<noun>{names.ENDING})
+    (?=
+        (?: \\?["'`] | [\]*] ){{0,4}}
+        (?P<operator>
+            [ \t]{{0,20}}
+            (?: :[ \t]{{0,4}}[A-Za-z][A-Za-z_.|\[\]\ ]{{0,40}}?[ \t]{{0,4}}=(?!=)  # : str =
+              | [!=]==? | := | => | = | [:\uff1a] )
+            [ \t]{{0,20}} (?:\*\*)? [ \t]?
+          | [ ]is[ ] | [ ] | > )
+        (?: (?:[rbuf]{{1,2}}|@)? (?P<quote>``|\\?["'`])
+            (?P<quoted>(?:(?!(?P=quote))(?:\\.|[^\\\n])){{1,8000}}+) (?:(?P=quote)|\Z)
+          | (?P<bare>{_BARE_CHARACTER}{{1,{_JUDGED}}}+) )
+    )
+    """,
+    re.VERBOSE,
+)
+_NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+_LINE_BREAKS = ("", "\n", "\r", "\\")
+_CALL = re.compile(r"[A-Za-z_$][\w.:>-]*+[(\[]")
+_END_OF_BARE = re.compile(r"[,&(){}\[\]]")
+_REST_OF_BARE = re.compile(r"""[^\s"'`;<>\\,&(){}\[\]]*+""")
+_SHORTEST = {"api-key": 6, "secret-key": 6, "secret": 6, "token": 10}
+
+
+def assigned_credentials(text: str) -> Iterator[Candidate]:
+    covered = 0
+    for match in _ASSIGNMENT.finditer(text):
+        if match.start() < covered:
+            continue
+        candidate = _candidate(text, match)
+        if candidate:
+            covered = candidate.end
+            yield candidate
+
+
+def _candidate(text: str, match: re.Match[str]) -> Candidate | None:
+    name_start = _start_of_name(text, match.start())
+    name = text[name_start : match.end("noun")]
+    kind, notation = names.kind_of(name), _notation(text, match, name_start)
+    if kind is None or notation is None:
+        return None
+    start, end = _span_of_value(match, notation)
+    value = text[start : min(end, start + _JUDGED)]
+    assigned = Assigned(name, kind, value, following=text[end : end + 1])
+    if _IS_CREDENTIAL[notation](assigned) and _is_literal(assigned):
+        return Candidate(name_start, start, _end_of_value(text, match, end), kind)
+    return None
+
+
+def _start_of_name(text: str, noun: int) -> int:
+    before = text[max(0, noun - names.LONGEST) : noun]
+    head = before.rstrip(_NAME_CHARACTERS)
+    start = noun - len(before) + len(head)
+    is_escape = head.endswith("\\") and before[len(head) :].startswith(("n", "r", "t"))
+    return start + 1 if is_escape else start
+
+
+def _notation(text: str, match: re.Match[str], name_start: int) -> Notation | None:
+    """How the value is written; `None` if what follows the name is no value of it."""
+    operator = match["operator"]
+    if operator == ">":
+        return Notation.QUOTED if _is_element(text, match, name_start) else None
+    if operator == " " and not text.startswith("--", name_start):
+        return None
+    if match["quote"]:
+        return Notation.QUOTED
+    return Notation.SETTING if _is_setting(text, match, name_start) else Notation.BARE
+
+
+def _is_element(text: str, match: re.Match[str], name_start: int) -> bool:
+    opens = text[name_start - 1 : name_start] == "<"
+    return opens and match["quote"] is None and text.startswith("</", match.end("bare"))
+
+
+def _is_setting(text: str, match: re.Match[str], name_start: int) -> bool:
+    """Whether this is a line of an environment, a compose file or properties, or `--flag=value`."""
+    is_shouted = text[name_start : match.end("noun")].isupper()
+    ends_line = text[match.end("bare") : match.end("bare") + 1] in _LINE_BREAKS
+    if match["operator"] == "=":
+        starts_line = text[name_start - 1 : name_start] in _LINE_BREAKS
+        is_flag = text.startswith("--", name_start)
+        return is_shouted or is_flag or (starts_line and ends_line)
+    is_entry = match["operator"].strip() == ":" and match.end("noun") == match.start("operator")
+    return is_shouted and is_entry and ends_line
+
+
+def _span_of_value(match: re.Match[str], notation: Notation) -> tuple[int, int]:
+    if match["quote"]:
+        return match.span("quoted")
+    start, end = match.span("bare")
+    if notation is Notation.SETTING:
+        return start, start + len(match["bare"].rstrip(",)]}|"))
+    cut = _END_OF_BARE.search(match["bare"])
+    return start, start + cut.start() if cut else end
+
+
+def _end_of_value(text: str, match: re.Match[str], judged_end: int) -> int:
+    """Where the whole value ends, if only its beginning was judged."""
+    rest = _REST_OF_BARE.match(text, judged_end) if judged_end == match.end("bare") else None
+    return rest.end() if rest else judged_end
+
+
+def _is_literal(assigned: Assigned) -> bool:
+    """Whether there is a value at all: no placeholder, no path, not the name once more."""
+    if literals.is_placeholder(assigned.value) or literals.is_location(assigned.value):
+        return False
+    own_name = _only_letters(assigned.value)
+    return not (own_name and _only_letters(assigned.name).endswith(own_name))
+
+
+def _only_letters(value: str) -> str:
+    return "".join(filter(str.isalpha, value)).lower()
+
+
+def _is_quoted_credential(assigned: Assigned) -> bool:
+    if assigned.kind == "password":
+        return not literals.reads_as_prose(assigned.value)
+    return " " not in assigned.value and _is_random_enough(assigned)
+
+
+def _is_set_credential(assigned: Assigned) -> bool:
+    is_argument = assigned.following in (",", ")", "}") and not any(
+        map(str.isdigit, assigned.value)
+    )
+    if is_argument or _CALL.match(assigned.value):
+        return False
+    return assigned.kind == "password" or len(assigned.value) >= 6
+
+
+def _is_bare_credential(assigned: Assigned) -> bool:
+    value = assigned.value
+    is_call = value.isidentifier() and assigned.following in ("(", "[")
+    if is_call or literals.is_code(value) or names.is_mentioned_in(value):
+        return False
+    if assigned.kind == "password":
+        return literals.is_mixed(value) or (value.isdigit() and len(value) >= 6)
+    return _is_random_enough(assigned)
+
+
+def _is_random_enough(assigned: Assigned) -> bool:
+    return len(assigned.value) >= _SHORTEST[assigned.kind] and literals.looks_random(assigned.value)
+
+
+_IS_CREDENTIAL = {
+    Notation.QUOTED: _is_quoted_credential,
+    Notation.SETTING: _is_set_credential,
+    Notation.BARE: _is_bare_credential,
+}

@@ -1,0 +1,93 @@
+"""Replaces the credentials in a text."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from contextd.redaction.assignments import assigned_credentials
+from contextd.redaction.candidates import Candidate
+from contextd.redaction.keys import private_keys
+from contextd.redaction.placed import cookies, placed_credentials
+from contextd.redaction.tokens import vendor_tokens
+
+# The most telling first: where credentials overlap, the first one names the kind.
+_DETECTORS: tuple[Callable[[str], Iterator[Candidate]], ...] = (
+    private_keys,
+    vendor_tokens,
+    placed_credentials,
+    cookies,
+    assigned_credentials,
+)
+_MARKER = re.compile(r"\[REDACTED:[a-z0-9-]{1,40}\]")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A credential that was found: its kind and where it stood, never the credential."""
+
+    kind: str
+    line: int
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Redacted:
+    """A text without its credentials."""
+
+    text: str
+    findings: tuple[Finding, ...]
+
+
+def redact(text: str) -> Redacted:
+    """Replace each credential by `[REDACTED:kind]`; doing so twice changes nothing more."""
+    pieces, findings, position, line = [], [], 0, 1
+    for credential in _credentials_in(text):
+        before = text[position : credential.start]
+        line += before.count("\n")
+        findings.append(Finding(credential.kind, line))
+        line += text.count("\n", credential.start, credential.end)
+        pieces += [before, marker(credential.kind)]
+        position = credential.end
+    return Redacted("".join([*pieces, text[position:]]), tuple(findings))
+
+
+def findings_of(text: str) -> tuple[Finding, ...]:
+    """The credentials in a text that is to be refused rather than changed."""
+    return redact(text).findings
+
+
+def is_redacted(text: str) -> bool:
+    """Whether a text is nothing but the mark of a credential that was replaced."""
+    return _MARKER.fullmatch(text) is not None
+
+
+def marker(kind: str) -> str:
+    return f"[REDACTED:{kind}]"
+
+
+def _credentials_in(text: str) -> list[Candidate]:
+    """Apart from each other and from the marks of an earlier time, in the order of the text."""
+    apart: list[tuple[int, Candidate]] = []
+    for rank, candidate in sorted(_ranked(text), key=lambda ranked: ranked[1].start):
+        if apart and candidate.start < apart[-1][1].end:
+            apart[-1] = _union(apart[-1], (rank, candidate))
+        else:
+            apart.append((rank, candidate))
+    return [candidate for _, candidate in apart]
+
+
+def _ranked(text: str) -> Iterator[tuple[int, Candidate]]:
+    marks = [mark.span() for mark in _MARKER.finditer(text)]
+    ends = [end for _, end in marks]
+    for rank, candidate in enumerate(chain.from_iterable(detect(text) for detect in _DETECTORS)):
+        next_mark = bisect_left(ends, candidate.evidence)
+        if next_mark == len(marks) or marks[next_mark][0] > candidate.end:
+            yield rank, candidate
+
+
+def _union(one: tuple[int, Candidate], other: tuple[int, Candidate]) -> tuple[int, Candidate]:
+    rank, candidate = min(one, other)
+    start = min(one[1].start, other[1].start)
+    return rank, candidate._replace(start=start, end=max(one[1].end, other[1].end))
