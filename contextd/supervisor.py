@@ -49,7 +49,7 @@ def start_databases(running: contextlib.ExitStack) -> list[Process]:
 
 def web_server() -> Program:
     return Program(
-        name="The web server",
+        name="the web server",
         command=[
             *(sys.executable, "-m", "uvicorn", "contextd.asgi:application"),
             *("--host", settings.ENVIRONMENT.http_host),
@@ -68,7 +68,7 @@ def web_server() -> Program:
 def worker() -> Program:
     """Threads, so that the embedding model is in memory once."""
     return Program(
-        name="The worker",
+        name="the worker",
         command=[
             *(sys.executable, "-m", "celery", "--quiet", "--app", "contextd", "worker"),
             *("--hostname", f"{addresses.identity(settings.DATA_DIR)}@%h"),
@@ -123,12 +123,12 @@ class Restarted:
         self._failures = 0 if now - self._started_at > _STEADY_SECONDS else self._failures
         if self._failures == len(self._pauses):
             self._due_at = math.inf
-            say(f"{process.obituary()}, again and again: contextd goes on without it.")
+            say(f"contextd: {process.obituary()}, again and again: it is not started any more.")
             return
         pause = self._pauses[self._failures]
         self._due_at = now + pause
         self._failures += 1
-        say(f"{process.obituary()}; it is started again in {pause} s.")
+        say(f"contextd: {process.obituary()}; it is started again in {pause} s.")
 
 
 def address() -> str:

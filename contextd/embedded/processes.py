@@ -106,7 +106,7 @@ class Process:
         if self.has_ended():
             raise StartError(self.obituary())
 
-    def wait_until(self, is_ready: Callable[[], bool]) -> None:
+    def wait_until(self, is_ready: Callable[[], bool], pause: float = 0.02) -> None:
         """For as long as it takes while it lives, with a line of progress for who waits."""
         started = reported = time.monotonic()
         while not is_ready():
@@ -114,7 +114,7 @@ class Process:
             if time.monotonic() - reported > _PROGRESS_SECONDS:
                 reported = time.monotonic()
                 say(f"Still waiting for {self.name} ({reported - started:.0f} s).")
-            time.sleep(0.02)
+            time.sleep(pause)
 
     def complete(self) -> None:
         """Wait for a program that ends by itself; raises StartError unless it succeeds."""
@@ -134,12 +134,12 @@ class Process:
         self._child.wait()
 
     def obituary(self) -> str:
-        """How it ended and, where it has a log, why."""
-        code = self._child.returncode
-        end = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
-        log = self._program.log
+        """How it ended and, where it ended by itself and has a log, why."""
+        code, log = self._child.returncode, self._program.log
+        if code < 0:
+            return f"{self.name} ended with {signal.Signals(-code).name}"
         reason = f": {last_words(log.read_text(errors='replace'))} ({log})" if log else ""
-        return f"{self.name} ended with {end}{reason}"
+        return f"{self.name} ended with exit code {code}{reason}"
 
 
 def last_words(output: str) -> str:

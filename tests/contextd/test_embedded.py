@@ -1,7 +1,9 @@
 import contextlib
 import os
+import pwd
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +16,7 @@ import redis
 from celery import Celery
 
 from contextd import embedded
-from contextd.embedded import addresses, system_user
+from contextd.embedded import addresses, processes, system_user
 from contextd.embedded.processes import Program
 from tests.services import temporary_data_dir
 
@@ -211,6 +213,34 @@ def test_a_folder_of_another_version_says_what_to_do(used_dir: Path) -> None:
         embedded.start_postgres(used_dir)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a user")
+def test_root_makes_a_system_user_that_cannot_log_in(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(system_user, "NAME", "contextd-test")
+    try:
+        made, found = system_user.account(), system_user.account()
+        shell = pwd.getpwnam("contextd-test").pw_shell
+    finally:
+        subprocess.run(["/usr/sbin/userdel", "contextd-test"], check=True)
+
+    assert made == found
+    assert shell == "/usr/sbin/nologin"
+    assert capsys.readouterr().err.count("made system user contextd-test") == 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has to open folders")
+def test_root_opens_folders_to_be_passed_and_no_more(data_dir: Path) -> None:
+    closed = data_dir / "closed"
+    closed.mkdir(mode=0o700)
+    already_open = data_dir.stat().st_mode
+
+    system_user.let_pass(closed / "postgres")
+
+    assert stat.S_IMODE(closed.stat().st_mode) == 0o701
+    assert data_dir.stat().st_mode == already_open
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder of another user")
 def test_a_folder_of_another_user_says_what_to_do(data_dir: Path) -> None:
     (data_dir / "postgres").mkdir()
@@ -246,3 +276,15 @@ def test_a_damaged_file_of_valkey_is_said(data_dir: Path) -> None:
         embedded.StartError, match=r"Valkey ended with exit code 1: .*AOF.*valkey\.log"
     ):
         embedded.start_valkey(data_dir)
+
+
+def test_a_long_wait_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(processes, "_PROGRESS_SECONDS", 0)
+    looks = iter([False, False, True])
+
+    with Program("Postgres", ["sleep", "60"], []).start() as process:
+        process.wait_until(lambda: next(looks))
+
+    assert "Still waiting for Postgres" in capsys.readouterr().err

@@ -29,7 +29,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         for number in _STOPPING:
-            signal.signal(number, self.interrupt)
+            if signal.getsignal(number) != signal.SIG_IGN:  # which nohup means
+                signal.signal(number, self.interrupt)
         try:
             with contextlib.suppress(KeyboardInterrupt):
                 self.run()
@@ -58,7 +59,7 @@ class Command(BaseCommand):
             worker = running.enter_context(supervisor.Restarted(supervisor.worker()))
             web = running.enter_context(supervisor.web_server().start())
             parts = [*databases, web]
-            web.wait_until(lambda: all_run(parts) and supervisor.is_ready())
+            web.wait_until(lambda: all_run(parts) and supervisor.is_ready(), pause=0.2)
             with usable_database():
                 self.greet()
             while not self.is_stopping and all_run(parts):
