@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Sum
 from contextd import jobs, limits
 from contextd.search import embedding, leases, passages, storing, vectors
 from contextd.search.embedding import Embedded, EmbeddingUnavailable, TextRefused
-from contextd.search.models import Collection, Coverage, Embedding, Passage
+from contextd.search.models import Collection, Coverage, Embedding, Passage, Space
 
 RUN_SECONDS = 50
 BATCH = 32
@@ -21,35 +21,35 @@ logger = logging.getLogger(__name__)
 
 
 def embed_pending() -> int:
-    """Embed for a while, the newest first; what is left then is queued again."""
+    """Embed for a while; what is left then is queued again. Returns how many were embedded."""
     done = 0
     stop_at = time.monotonic() + RUN_SECONDS
-    with closing(embed_batches()) as batches:
-        for number in batches:
-            done += number
-            if time.monotonic() > stop_at:
-                jobs.defer(storing.EMBED_PENDING)
-                break
+    try:
+        with closing(embed_batches()) as batches:
+            for number in batches:
+                done += number
+                if time.monotonic() > stop_at:
+                    jobs.defer(storing.EMBED_PENDING)
+                    break
+    except EmbeddingUnavailable as error:
+        logger.warning("passages go on waiting to be embedded: %s", error)
     return done
 
 
 def embed_batches() -> Generator[int, None, None]:
-    """Embed what is pending, batch after batch; yields how many were embedded of each.
+    """Embed what is pending, the newest first; yields how many were embedded of each batch.
 
-    Ends when all is done, when the backend fails, and at once when another worker is at it.
+    Ends at once when another worker is at it; raises EmbeddingUnavailable.
     """
     if not count_pending():
         return
-    try:
-        space = embedding.embed(["ready"], BATCH_SECONDS).space
-        vectors.ensure_space(space)
-        with leases.leased(space) as lease:
-            for batch in _batches(space):
-                if not (lease and lease.renew()):
-                    return
-                yield _embed(batch)
-    except EmbeddingUnavailable as error:
-        logger.warning("passages go on waiting to be embedded: %s", error)
+    space = embedding.embed(["ready"], BATCH_SECONDS).space
+    vectors.ensure_space(space)
+    with leases.leased(space) as lease:
+        for batch in _batches(space):
+            if not (lease and lease.renew()):
+                return
+            yield _embed(batch)
 
 
 def count_pending() -> int:
@@ -100,3 +100,26 @@ def _keep(batch: Sequence[Passage], embedded: Embedded) -> None:
             still_there = Passage.objects.filter(pk__in=ids, collection=collection_id)
             found = {passage: vectors_of[passage] for passage in still_there.defer("words")}
             vectors.add(collection_id, embedded.space, found)
+
+
+def forget_vectors() -> None:
+    """Make everything pending for the model that the settings name."""
+    if space := vectors.space_of(embedding.model()):
+        _clear(space)
+
+
+def forget_other_spaces() -> list[str]:
+    """Remove what other models have embedded; says which spaces that were."""
+    space = vectors.space_of(embedding.model())
+    others = list(Space.objects.exclude(name=space).values_list("name", flat=True))
+    for other in others:
+        _clear(other)
+        vectors.drop_space(other)
+    return others
+
+
+def _clear(space: str) -> None:
+    for collection in Collection.objects.order_by("pk"):
+        with limits.transaction():
+            storing.lock([collection.pk])
+            vectors.clear(collection.pk, space)

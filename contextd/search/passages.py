@@ -1,10 +1,12 @@
 """Cutting a text into passages that an embedding model reads whole."""
 
+import hashlib
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from contextd.search import terms
 from contextd.search.embedding import tokenizer
 from contextd.search.embedding.tokenizer import Span
 
@@ -43,6 +45,12 @@ def under(headline: str, text: str) -> str:
     if not headline or text.startswith(headline):
         return text
     return f"{headline}\n{text}" if text else headline
+
+
+def hash_of(headline: str, text: str) -> str:
+    """The same for passages with the same words and the same vector."""
+    content = f"{terms.VERSION}\0{headline}\0{text}"
+    return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
 
 
 def cut(headline: str, body: str) -> CutText:

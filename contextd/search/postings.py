@@ -4,12 +4,12 @@ Callers hold the lock on the collection's row, so a change never meets another.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import connection
 
-from contextd.search.models import Passage
+from contextd.search.models import Passage, TermCount
 
 INSERT = """
 INSERT INTO search_posting (term, collection_id, passage_id, weight)
@@ -17,6 +17,7 @@ SELECT term, %(collection)s, passage, weight
 FROM unnest(%(terms)s::int[], %(passages)s::int[], %(weights)s::real[])
     AS new (term, passage, weight)
 ORDER BY term, passage
+ON CONFLICT (term, collection_id, passage_id) DO UPDATE SET weight = excluded.weight
 """
 DELETE = """
 DELETE FROM search_posting USING unnest(%(terms)s::int[], %(passages)s::int[])
@@ -24,6 +25,12 @@ DELETE FROM search_posting USING unnest(%(terms)s::int[], %(passages)s::int[])
 WHERE search_posting.term = old.term
     AND search_posting.collection_id = %(collection)s
     AND search_posting.passage_id = old.passage
+"""
+DELETE_ORPHANS = """
+DELETE FROM search_posting WHERE NOT EXISTS (
+    SELECT FROM search_passage AS passage
+    WHERE passage.id = passage_id AND passage.collection_id = search_posting.collection_id
+)
 """
 COUNT_MORE = """
 INSERT INTO search_termcount AS known (term, collection_id, passages)
@@ -53,13 +60,34 @@ ON CONFLICT (term, collection_id) DO UPDATE SET passages = known.passages + excl
 
 
 def add(collection_id: int, passages: Sequence[Passage]) -> None:
-    _write([INSERT], _words_of(collection_id, passages))
-    _write([COUNT_MORE], _counts_of(collection_id, passages))
+    add_words(collection_id, passages)
+    _write([COUNT_MORE], _counts_of(collection_id, _numbers(passages)))
 
 
 def remove(collection_id: int, passages: Sequence[Passage]) -> None:
+    remove_words(collection_id, passages)
+    _write([COUNT_FEWER, FORGET_UNUSED], _counts_of(collection_id, _numbers(passages)))
+
+
+def add_words(collection_id: int, passages: Sequence[Passage]) -> None:
+    """Without counting them; see `recount`."""
+    _write([INSERT], _words_of(collection_id, passages))
+
+
+def remove_words(collection_id: int, passages: Sequence[Passage]) -> None:
+    """Without counting them; see `recount`."""
     _write([DELETE], _words_of(collection_id, passages))
-    _write([COUNT_FEWER, FORGET_UNUSED], _counts_of(collection_id, passages))
+
+
+def recount(collection_id: int, numbers: Mapping[int, int]) -> None:
+    """Replace all counts of the collection."""
+    TermCount.objects.filter(collection=collection_id).delete()
+    _write([COUNT_MORE], _counts_of(collection_id, numbers))
+
+
+def remove_orphans() -> None:
+    """Remove the words of passages that are no more."""
+    _write([DELETE_ORPHANS], {})
 
 
 def merge(kept_id: int, absorbed_id: int) -> None:
@@ -75,12 +103,15 @@ def _words_of(collection_id: int, passages: Sequence[Passage]) -> dict[str, Any]
     }
 
 
-def _counts_of(collection_id: int, passages: Sequence[Passage]) -> dict[str, Any]:
-    counts = Counter(term for passage in passages for term in passage.words.indices())
+def _numbers(passages: Sequence[Passage]) -> Mapping[int, int]:
+    return Counter(term for passage in passages for term in passage.words.indices())
+
+
+def _counts_of(collection_id: int, numbers: Mapping[int, int]) -> dict[str, Any]:
     return {
         "collection": collection_id,
-        "terms": list(counts),
-        "numbers": list(counts.values()),
+        "terms": list(numbers),
+        "numbers": list(numbers.values()),
     }
 
 

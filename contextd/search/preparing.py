@@ -1,6 +1,5 @@
 """All that is made of a text before it is stored: passages, words, vectors."""
 
-import hashlib
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -83,14 +82,9 @@ def _passages_of(text: CutText) -> Iterator[PreparedPassage]:
             passage.text,
             passage.first_line,
             passage.last_line,
-            hash_of(text.headline, passage.text),
+            passages.hash_of(text.headline, passage.text),
             Counter(terms.terms(content)),
         )
-
-
-def hash_of(headline: str, text: str) -> str:
-    content = f"{terms.VERSION}\0{headline}\0{text}"
-    return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
 
 
 def _with_vectors(text: Prepared, space: str, vectors: Iterator[Vector]) -> Prepared:

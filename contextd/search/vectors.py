@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import F
+from django.db.models import Count, F
 from psycopg import sql
 
 from contextd.search.embedding import Vector
-from contextd.search.models import Coverage, Passage, Space
+from contextd.search.models import Coverage, Embedding, Passage, Space
 
 INSERT = """
 INSERT INTO search_embedding (passage_id, space_id, collection_id, record_id, vector)
@@ -102,6 +102,29 @@ def remove(passages: Sequence[Passage]) -> None:
         Coverage.objects.filter(collection_id=collection_id, space_id=space).update(
             passages=F("passages") - number
         )
+
+
+def recount(collection_id: int) -> None:
+    """Replace the coverage of the collection by what is counted."""
+    spaces = Embedding.objects.filter(collection=collection_id).values_list("space")
+    numbers = list(spaces.annotate(Count("passage")))
+    Coverage.objects.filter(collection=collection_id).delete()
+    with connection.cursor() as cursor:
+        for space, number in numbers:
+            cursor.execute(COVER, {"collection": collection_id, "space": space, "number": number})
+
+
+def clear(collection_id: int, space: str) -> None:
+    """Remove the vectors that passages of the collection have in the space."""
+    Embedding.objects.filter(collection=collection_id, space=space).delete()
+    Coverage.objects.filter(collection=collection_id, space=space).delete()
+
+
+def drop_space(name: str) -> None:
+    drop_index = sql.SQL("DROP INDEX IF EXISTS {}").format(sql.Identifier(index_name(name)))
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(drop_index)
+        Space.objects.filter(name=name).delete()
 
 
 def merge(kept_id: int, absorbed_id: int) -> None:
