@@ -30,14 +30,17 @@ class Server:
 
 
 @pytest.fixture
-def environment(transactional_db: None) -> Mapping[str, str]:
-    """For processes of a test: this run's servers, its test database, the app `tests.door`."""
+def environment(db: None) -> Mapping[str, str]:
+    """For processes of a test: this run's servers, its test database, the app `tests.door`.
+
+    What they see and write is committed: for rows of a test, ask for `transactional_db` too.
+    """
     return environment_of_processes()
 
 
 @pytest.fixture
-def server(transactional_db: None, one_server: Server) -> Server:
-    """One process for all tests; the rows it wrote are deleted after each."""
+def server(db: None, one_server: Server) -> Server:
+    """One process for all tests; `environment` tells what to know about rows."""
     return one_server
 
 

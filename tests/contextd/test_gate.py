@@ -16,11 +16,6 @@ pytestmark = pytest.mark.anyio
 LIMIT = 1000
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Says how much it was sent."""
     size, more = 0, True
@@ -33,7 +28,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 @pytest.fixture
-def http(settings: Settings) -> httpx2.AsyncClient:
+def gated(settings: Settings) -> httpx2.AsyncClient:
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", ".example.com"]
     settings.ALLOWED_ORIGINS = ["https://pages.example.org"]
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = LIMIT
@@ -45,15 +40,15 @@ def http(settings: Settings) -> httpx2.AsyncClient:
 @pytest.mark.parametrize(
     "host", ["localhost", "LOCALHOST:1", "[::1]:8080", "127.0.0.1:8080", "team.example.com"]
 )
-async def test_the_names_of_this_server_pass(http: httpx2.AsyncClient, host: str) -> None:
-    assert (await http.get("/", headers={"Host": host})).status_code == 200
+async def test_the_names_of_this_server_pass(gated: httpx2.AsyncClient, host: str) -> None:
+    assert (await gated.get("/", headers={"Host": host})).status_code == 200
 
 
 @pytest.mark.parametrize(
     "host", ["evil.com", "localhost.evil.com", "127.0.0.1:8080.evil.com", "localhost:x", "", "a b"]
 )
-async def test_another_host_name_is_told_what_to_set(http: httpx2.AsyncClient, host: str) -> None:
-    response = await http.get("/", headers={"Host": host})
+async def test_another_host_name_is_told_what_to_set(gated: httpx2.AsyncClient, host: str) -> None:
+    response = await gated.get("/", headers={"Host": host})
 
     assert response.status_code == 421
     assert "CONTEXTD_ALLOWED_HOSTS" in response.json()["message"]
@@ -78,18 +73,18 @@ async def test_another_host_name_is_told_what_to_set(http: httpx2.AsyncClient, h
     ],
 )
 async def test_pages_of_other_sites_may_not_call(
-    http: httpx2.AsyncClient, path: str, method: str, origin: str | None, status: int
+    gated: httpx2.AsyncClient, path: str, method: str, origin: str | None, status: int
 ) -> None:
     headers = {"Origin": origin} if origin else {}
 
-    assert (await http.request(method, path, headers=headers)).status_code == status
+    assert (await gated.request(method, path, headers=headers)).status_code == status
 
 
 @pytest.mark.parametrize(("method", "status"), [("GET", 200), ("HEAD", 200), ("POST", 403)])
 async def test_pages_for_people_can_be_linked_from_other_sites(
-    http: httpx2.AsyncClient, method: str, status: int
+    gated: httpx2.AsyncClient, method: str, status: int
 ) -> None:
-    response = await http.request(method, "/admin/", headers={"Origin": "https://evil.com"})
+    response = await gated.request(method, "/admin/", headers={"Origin": "https://evil.com"})
 
     assert response.status_code == status
 
@@ -98,11 +93,11 @@ async def test_pages_for_people_can_be_linked_from_other_sites(
     "name", ["Host", "Origin", "Authorization", "X-MCP-Context", "Mcp-Session-Id"]
 )
 async def test_a_header_that_decides_who_calls_comes_once(
-    http: httpx2.AsyncClient, name: str
+    gated: httpx2.AsyncClient, name: str
 ) -> None:
     value = "http://localhost:8080" if name == "Origin" else "localhost"
 
-    response = await http.post(
+    response = await gated.post(
         "/mcp", headers=[("Host", "localhost:8080"), (name, value), (name, value)]
     )
 
@@ -111,26 +106,28 @@ async def test_a_header_that_decides_who_calls_comes_once(
 
 
 @pytest.mark.parametrize(("size", "status"), [(LIMIT, 200), (LIMIT + 1, 413)])
-async def test_a_body_has_a_greatest_size(http: httpx2.AsyncClient, size: int, status: int) -> None:
-    assert (await http.post("/api/x", content=b"x" * size)).status_code == status
+async def test_a_body_has_a_greatest_size(
+    gated: httpx2.AsyncClient, size: int, status: int
+) -> None:
+    assert (await gated.post("/api/x", content=b"x" * size)).status_code == status
 
 
 @pytest.mark.parametrize(("size", "status"), [(LIMIT, 200), (LIMIT + 1, 413)])
 async def test_a_body_of_undeclared_size_is_counted(
-    http: httpx2.AsyncClient, size: int, status: int
+    gated: httpx2.AsyncClient, size: int, status: int
 ) -> None:
     async def pieces() -> AsyncIterator[bytes]:
         yield b"x" * (size - 10)
         yield b"x" * 10
 
-    assert (await http.post("/api/x", content=pieces())).status_code == status
+    assert (await gated.post("/api/x", content=pieces())).status_code == status
 
 
 async def test_refusals_are_json_rpc_for_mcp_and_plain_json_elsewhere(
-    http: httpx2.AsyncClient,
+    gated: httpx2.AsyncClient,
 ) -> None:
-    elsewhere = await http.get("/api/v1/status", headers={"Host": "evil.com"})
-    mcp = await http.get("/mcp", headers={"Host": "evil.com"})
+    elsewhere = await gated.get("/api/v1/status", headers={"Host": "evil.com"})
+    mcp = await gated.get("/mcp", headers={"Host": "evil.com"})
 
     assert set(elsewhere.json()) == {"category", "message", "details"}
     assert mcp.json() == {
@@ -180,8 +177,8 @@ async def test_web_sockets_are_not_served() -> None:
     assert sent == [{"type": "websocket.close"}]
 
 
-async def test_refusals_are_marked_as_json(http: httpx2.AsyncClient) -> None:
-    response = await http.get("/", headers={"Host": "evil.com"})
+async def test_refusals_are_marked_as_json(gated: httpx2.AsyncClient) -> None:
+    response = await gated.get("/", headers={"Host": "evil.com"})
 
     assert response.headers["content-type"] == "application/json"
     assert json.loads(response.content)["category"] == "validation"

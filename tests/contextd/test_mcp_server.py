@@ -25,11 +25,6 @@ ERAS = ["legacy", MODERN_VERSION]
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def workers() -> Iterator[Workers]:
     workers = Workers(threads=1)
     yield workers
@@ -100,7 +95,7 @@ def test_the_list_of_tools_says_nothing_twice() -> None:
     for tool in tools:
         schema = json.dumps([tool.input_schema, tool.output_schema])
         assert '"title": "Project Path"' not in schema
-        assert tool.description not in schema
+        assert str(tool.description) not in schema
 
 
 def test_a_principal_that_sees_some_projects_stays_so() -> None:
@@ -108,5 +103,5 @@ def test_a_principal_that_sees_some_projects_stays_so() -> None:
 
     caller = caller_of_mcp(principal, context="default", client="-", session_id=None)
 
-    assert caller.projects == {7}
+    assert caller.projects == frozenset({7})
     assert not caller.sees_all_projects

@@ -32,11 +32,6 @@ HANDSHAKE = [
 ]
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def call(name: str) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": name}}
 

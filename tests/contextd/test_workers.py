@@ -19,11 +19,6 @@ SHORT = 0.05
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def workers() -> Iterator[Workers]:
     """One thread, and one place to wait for it."""
     workers = Workers(threads=1, waiting=1)

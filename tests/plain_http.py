@@ -1,0 +1,47 @@
+"""JSON-RPC messages of our own making, for what the SDK's client would never send."""
+
+import json
+from typing import Any
+
+import httpx2
+
+from tests.clients import MODERN_VERSION
+
+ACCEPT = "application/json, text/event-stream"
+PREFIX = "io.modelcontextprotocol/"
+ENVELOPE = {f"{PREFIX}protocolVersion": MODERN_VERSION, f"{PREFIX}clientCapabilities": {}}
+
+
+def rpc(method: str, params: Any = None, id: Any = 1) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": id, "method": method, "params": params or {}}
+
+
+def initialize(version: str) -> dict[str, Any]:
+    client = {"name": "plain", "version": "1"}
+    return rpc("initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": client})
+
+
+def modern(method: str, **params: Any) -> dict[str, Any]:
+    """The arguments of a post, as 2026-07-28 has them."""
+    headers = {"MCP-Protocol-Version": MODERN_VERSION, "Mcp-Method": method}
+    if "name" in params:
+        headers["Mcp-Name"] = params["name"]
+    return {"json": rpc(method, {**params, "_meta": ENVELOPE}), "headers": headers}
+
+
+def open_session(http: httpx2.Client, headers: dict[str, str] | None = None) -> dict[str, str]:
+    """The headers that belong to a new session of 2025-11-25."""
+    headers = headers or {}
+    response = http.post("/mcp", json=initialize("2025-11-25"), headers=headers)
+    session = {"Mcp-Session-Id": response.headers["mcp-session-id"], **headers}
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert http.post("/mcp", json=ready, headers=session).status_code == 202
+    return session
+
+
+def answer_of(response: httpx2.Response) -> Any:
+    """The JSON-RPC message in a plain or streamed answer."""
+    if response.headers["content-type"] == "application/json":
+        return response.json()
+    (line,) = [line for line in response.text.splitlines() if line.startswith("data: {")]
+    return json.loads(line.removeprefix("data: "))
