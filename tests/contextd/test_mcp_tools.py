@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import anyio
 import httpx2
@@ -92,6 +93,26 @@ async def test_a_call_answers_with_text_and_where_known_with_structure(
     assert json.loads(text_of(result)) == said
     assert result.structured_content == (said if version in STRUCTURED else None)
     assert not result.is_error
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_checkpoint_is_saved_found_and_resumed(
+    server: Server, version: str, transactional_db: None
+) -> None:
+    async with over_http(server, version) as session:
+
+        async def answer(name: str, **arguments: object) -> Any:
+            return json.loads(text_of(await session.call_tool(name, arguments)))
+
+        saved = await answer(
+            "checkpoint_save", summary="Moved logins to OAuth", project_path="/work/shop"
+        )
+        found = await answer("checkpoint_search", query="how do users authenticate?")
+        resumed = await answer("checkpoint_resume", project_path="/work/shop/api")
+
+    assert [match["id"] for match in found["results"]] == [saved["id"]]
+    assert resumed["id"] == saved["id"]
+    assert resumed["summary"] == "Moved logins to OAuth"
 
 
 async def test_a_tool_answers_to_its_canonical_name(server: Server) -> None:
