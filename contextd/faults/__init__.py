@@ -1,0 +1,28 @@
+"""Understands errors as people, programs and CI print them.
+
+Pure functions. `parse` reads type, message, stack and causes; `clean`, `normalize` and `focus`
+prepare text for search; `signature`, `stack_overlap` and `fingerprint` compare errors; `family` and
+`same_type` know which names mean the same kind of error.
+"""
+
+from contextd.faults.clean import clean
+from contextd.faults.families import family, same_type
+from contextd.faults.fault import Fault, Frame
+from contextd.faults.focus import focus
+from contextd.faults.normalize import normalize
+from contextd.faults.parse import parse
+from contextd.faults.signature import fingerprint, signature, stack_overlap
+
+__all__ = [
+    "Fault",
+    "Frame",
+    "clean",
+    "family",
+    "fingerprint",
+    "focus",
+    "normalize",
+    "parse",
+    "same_type",
+    "signature",
+    "stack_overlap",
+]

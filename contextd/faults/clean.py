@@ -1,0 +1,110 @@
+"""Takes off what terminals, loggers and CI put around a text."""
+
+import re
+
+_ROUNDS = 3
+_CODES = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()#%][0-9A-Za-z]|[@-Z\\^_])?"
+    r"|\x9b[0-?]*[ -/]*[@-~]"
+    r"|(?:\\u001[bB]|\\x1[bB]|\\0?33|\^\[)\[[0-9;]{0,20}[A-Za-z]"  # an escape that was spelled out
+    r"|\[(?:\d{1,3}(?:;\d{1,3}){0,8}m|[0-2]K)(?!\])"  # an escape that was lost on the way
+    r"|section_(?:start|end):\d{1,12}:[\w.-]{1,100}(?:\[[^\]\n]{0,100}\])?\r?"  # GitLab
+    r"|[\x00-\x08\x0e-\x1f\x7f\ufeff]"
+)
+_ERASED = re.compile(r"\r\x1b\[[0-2]?K|\x1b\[2K(?:\x1b\[1?G|\r)")
+
+_TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+_STAMP = rf"\d{{2,4}}[-/]\d\d[-/]\d\d[T ]{_TIME}(?:[ ]?(?:Z|UTC|[+-]\d\d:?\d\d))?"
+_END = r"(?:[ ]|$)"
+_THREADS = r"(?:\[[^\]\n]{0,200}\][ ]+)"
+_LOGGER = r"[\w.$]{1,200}"
+_LINE_PREFIXES = (
+    rf"{_STAMP}[ ]\d\d[OE](?:[ ]|\+|$)",  # GitLab
+    rf"{_STAMP}[ ](?:stdout|stderr)[ ][FP]{_END}",  # container runtimes
+    rf"{_STAMP}[ ]+\d+-\d+/\S+[ ][VDIWEFA]/[^:\n]{{1,80}}:{_END}",  # Android Studio
+    rf"{_STAMP}[ ]+\d+-\d+[ ]+\S+[ ]+\S+[ ]+[VDIWEFA][ ]{{2}}",
+    rf"{_STAMP}[ ](?:[\w.-]{{1,80}}[ ])?[\w./@-]{{1,80}}\[[\w.-]+\]:{_END}",  # syslog, Heroku
+    rf"{_STAMP}[ ]\[\d+\][ ]",  # Postgres
+    rf"{_STAMP}{_END}",
+    rf"\[{_STAMP}\][ ]\[\d+\][ ]",  # gunicorn
+    rf"\[{_STAMP}\](?:[ ]|$)",  # Jenkins
+    rf"\[{_TIME}\](?:[ ]|$)|{_TIME}{_END}",
+    rf"[A-Z][a-z]{{2}}[ ]{{1,2}}\d{{1,2}}[ ]{_TIME}[ ](?:[\w.-]{{1,80}}[ ])?"
+    rf"[\w./@-]{{1,80}}(?:\[\d+\])?:{_END}",  # syslog
+    r"\[[ ]*\d{1,9}\.\d{6}\][ ]",  # kernel
+    rf"\d\d-\d\d[ ]{_TIME}[ ]+\d+[ ]+\d+[ ][VDIWEFA][ ][^:\n]{{1,80}}:{_END}",  # logcat
+    rf"[VDIWEFA]/[^:(\n]{{1,80}}\([ ]*\d+\):{_END}",
+    rf"[IWEF]\d{{4}}[ ]{_TIME}[ ]+\d+[ ][\w.-]{{1,80}}:\d+\]{_END}",  # klog
+    r"\#\#\[\w{1,20}\]|::(?:error|warning|notice|debug)(?:[ ][^:\n]{0,300})?::",  # GitHub
+    rf"[A-Za-z][\w.-]{{0,80}}[_-]\d{{1,4}}[ ]+\|{_END}",  # Docker compose
+    rf"\#\d{{1,4}}[ ]\d{{1,6}}\.\d{{1,3}}{_END}",  # Docker build
+    r"remote:[ ]",  # git push
+)
+# How loggers print a level; they are written once and used for loud and quiet levels alike.
+_LEVEL_FORMS = (
+    r"\[(?:{level})\][ ]\d+\#\d+:[ ](?:\*\d+[ ])?",  # nginx
+    r"\[(?:{level})\][ ]?",  # Maven, Gradle
+    r"(?:{level}):[\w.-]{{1,200}}:",  # Python
+    r"-[ ]{logger}[ ]-[ ](?:{level})[ ]-[ ]",
+    r"\|[ ](?:{level})[ ]+\|[ ][^|\n]{{1,200}}?[ ]-[ ]",  # loguru
+    r"\[{stamp}:[ ](?:{level})/[\w-]{{1,80}}\][ ]",  # Celery
+    r"[A-Z],[ ]\[{stamp}[ ]\#\d+\][ ]+(?:{level})[ ]--[ ][^:\n]{{0,80}}:[ ]",  # Ruby
+    r"(?:{level})[ ]+\d+[ ]---[ ]{threads}+[\w.$/\[\]-]{{1,200}}[ ]+:[ ]",  # Spring Boot
+    r"{threads}?(?:{level})[ ]+{threads}*{logger}[ ]+-[ ]",  # log4j, logback
+)
+
+
+def _in_every_form(level: str) -> str:
+    names = {"level": level, "stamp": _STAMP, "threads": _THREADS, "logger": _LOGGER}
+    return "|".join(form.format(**names) for form in _LEVEL_FORMS)
+
+
+_QUIET = "TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|info|debug|warn|warning|notice"
+_LOUD = "ERROR|FATAL|CRITICAL|SEVERE|error|fatal|crit|alert|emerg"
+_DECORATION = re.compile(
+    rf"^(?=[\w\[\#:|-][^\n]{{3}})(?:{'|'.join(_LINE_PREFIXES)}|{_in_every_form(_QUIET)})*+(?P<loud>{_in_every_form(_LOUD)})?+"
+    r"(?<=[^\n])",  # something was there
+    re.MULTILINE | re.VERBOSE,
+)
+_LEVEL_NAME = re.compile(_LOUD)
+
+
+def clean(text: str) -> str:
+    """The text without colours, progress, time stamps and log prefixes; lines stay lines.
+
+    An error's level stays in front of its message, as in `ERROR: disk is full`. Cleaning twice
+    changes nothing more.
+    """
+    plain = _without_codes(_without_erased(text)).replace("\t", "    ")
+    undecorated = _DECORATION.sub(_level, _without_overwritten(plain))
+    return "\n".join(line.rstrip() for line in undecorated.split("\n"))
+
+
+def _without_erased(text: str) -> str:
+    if "\x1b" not in text:
+        return text
+    return "\n".join(_ERASED.split(line)[-1] for line in text.split("\n"))
+
+
+def _without_overwritten(text: str) -> str:
+    """Of what was written over the same line, the longest; of equally long, the last."""
+    lines = [line.rstrip() for line in text.split("\n")]
+    if "\r" in text:
+        lines = [max(reversed(line.split("\r")), key=len).rstrip() for line in lines]
+    return "\n".join(lines)
+
+
+def _without_codes(text: str) -> str:
+    """Taking a code out may bring the halves of another together, hence the rounds."""
+    for _ in range(_ROUNDS):
+        plain = _CODES.sub("", text)
+        if plain == text:
+            return text
+        text = plain
+    return _CODES.sub(" ", text)
+
+
+def _level(decoration: re.Match[str]) -> str:
+    loud = decoration["loud"]
+    level = _LEVEL_NAME.search(loud) if loud else None
+    return f"{level[0]}: " if level else ""

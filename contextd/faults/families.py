@@ -1,0 +1,41 @@
+"""Knows when two errors are of one kind, whatever language or tool named them."""
+
+import re
+from functools import lru_cache
+
+from contextd.faults.kinds import KINDS
+
+_LONGEST = 2_000
+_PHRASES = tuple((kind.name, re.compile(kind.phrases)) for kind in KINDS)
+_TYPES = {name: kind.name for kind in KINDS for name in kind.types.split()}
+_TYPES_IN_LOWER_CASE = {name.lower(): kind for name, kind in _TYPES.items()}
+_WORD = re.compile(r"[A-Za-z0-9_-]{2,}")
+
+
+def family(error_type: str, message: str = "") -> str | None:
+    """The kind of an error: by what its message says, by its type, or by a name it mentions."""
+    return _family(error_type[:_LONGEST], message[:_LONGEST])
+
+
+@lru_cache(maxsize=2048)
+def _family(error_type: str, message: str) -> str | None:
+    said = f"{error_type}: {message}"
+    lowered = said.lower()
+    for kind, phrases in _PHRASES:
+        if phrases.search(lowered):
+            return kind
+    if kind_of_type := _TYPES_IN_LOWER_CASE.get(_name(error_type)):
+        return kind_of_type
+    return next((_TYPES[word] for word in _WORD.findall(said) if word in _TYPES), None)
+
+
+def same_type(one: str, other: str) -> bool:
+    """Whether two types have the same name, packages aside, or are of one family."""
+    if _name(one) == _name(other):
+        return bool(_name(one))
+    kind = family(one)
+    return kind is not None and kind == family(other)
+
+
+def _name(error_type: str) -> str:
+    return re.split(r"[.:\\/$]", error_type.strip().rstrip(":"))[-1].strip().lower()

@@ -1,0 +1,53 @@
+"""Cuts a text down to what tells one error from another."""
+
+import re
+
+from contextd.faults.clean import clean
+from contextd.faults.grammar import Grammar, find_all, frame_of
+from contextd.faults.languages import GRAMMARS
+
+# Lines that every stack of a language has.
+_FILLERS = re.compile(
+    r"^[ |+]*(?:Traceback \(most recent call last\):|Exception Group Traceback[^\n]*"
+    r"|\.\.\. \d+ (?:more|common frames omitted)|--- End of [^\n]*"
+    r"|(?:[Ss]tack(?: back)? ?trace|stack backtrace):|goroutine \d+ \[[^\]\n]*\]:"
+    r"|note: [^\n]*RUST_BACKTRACE[^\n]*|[~^]+)(?:\n|$)",
+    re.MULTILINE,
+)
+
+
+def focus(text: str, frames: int = 6) -> str:
+    """The cleaned text with each stack cut to the innermost frames of the application."""
+    focused = _FILLERS.sub("", clean(text))
+    for grammar in GRAMMARS:
+        if grammar.is_hinted(focused):
+            focused = _thinned(focused, grammar, frames)
+    return focused
+
+
+def _thinned(text: str, grammar: Grammar, frames: int) -> str:
+    pieces, end = [], 0
+    for stack in _stacks(text, grammar):
+        kept = _telling(stack, grammar)[:frames]
+        for call in stack:
+            pieces.append(text[end : call.end() if call in kept else call.start()])
+            end = call.end() if call in kept else call.end() + 1
+    return "".join(pieces) + text[end:]
+
+
+def _stacks(text: str, grammar: Grammar) -> list[list[re.Match[str]]]:
+    """Frames with nothing printed between them."""
+    stacks: list[list[re.Match[str]]] = []
+    for call in find_all(grammar.frames, text):
+        if stacks and not text[stacks[-1][-1].end() : call.start()].strip():
+            stacks[-1].append(call)
+        else:
+            stacks.append([call])
+    return stacks
+
+
+def _telling(stack: list[re.Match[str]], grammar: Grammar) -> list[re.Match[str]]:
+    """The application's frames, innermost first; all frames, where none is the application's."""
+    inwards = stack[::-1] if grammar.outermost_first else stack
+    own = [call for call in inwards if not grammar.judged(frame_of(call)).is_library]
+    return own or inwards

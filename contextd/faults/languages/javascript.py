@@ -1,0 +1,22 @@
+"""JavaScript and TypeScript, as V8, Firefox and Safari print them."""
+
+import re
+
+from contextd.faults.grammar import LEAD, LINE, MESSAGE, TYPE, Grammar, compiled
+
+JAVASCRIPT = Grammar(
+    language="javascript",
+    hints=(".js:", ".ts:", ".jsx:", ".tsx:", ".mjs:", ".cjs:", ".vue:", "node:", "<anonymous>"),
+    vague_headlines=compiled(
+        rf"{LEAD}(?P<cause>\[cause\]: |Caused by: )?(?:Uncaught (?:\(in promise\) )?)?"
+        rf"(?:\(node:\d+\) \w+: |Unhandled[^\n:]{{0,80}}: )?"
+        rf"{TYPE}(?: \[(?P<code>[\w-]+)\])?(?:: ?{MESSAGE}|$)"
+    ),
+    frames=compiled(
+        r"^ *at (?:async )?(?:(?P<function>[^\n(]+?) (?:\[as [^\]\n]+\] )?\()?"
+        rf"(?:(?P<file>[^\n()]+?):{LINE}:\d{{1,9}}|<anonymous>|native|index \d+|eval at [^\n]*)"
+        r"\)?(?: \{)?$",
+        rf"^ *(?:async\*)?(?P<function>[^\s@()]*)@(?P<file>[^\s@()]+):{LINE}:\d{{1,9}}$",
+    ),
+    library=re.compile(r"node_modules|node:|internal/|webpack/bootstrap|\[native code\]|[^ ] $"),
+)

@@ -1,0 +1,27 @@
+"""Rust: panics in both formats, and the chains that `anyhow` and `eyre` print."""
+
+import re
+
+from contextd.faults.grammar import LINE, Grammar, compiled
+
+RUST = Grammar(
+    language="rust",
+    hints=("panicked at ", "Caused by:\n"),
+    headlines=compiled(
+        rf"^thread '[^'\n]*'(?: \(\d+\))? (?P<type>panic)ked at (?P<file>[^\s:']+):{LINE}:\d+:\n"
+        r"(?P<message>[^\n]*)",
+        r"^thread '[^'\n]*' (?P<type>panic)ked at '(?P<message>[^\n]*(?:\n[^\n]*){0,5}?)', "
+        rf"(?P<file>[^\s:]+):{LINE}(?::\d+)?$",
+        r"^(?P<type>Error): (?P<message>[^\n]+)(?=\n+Caused by:\n)",
+        r"^(?P<cause>Caused by:\n +(?:0: )?| {4}[1-9]\d?: )(?P<message>[^\n]+)",
+    ),
+    frames=compiled(
+        r"^ *\d+: +(?:0x[0-9a-f]+ - )?(?P<function>[^\n]+)"
+        rf"\n +at (?P<file>[^\s:]+):{LINE}(?::\d+)?$",
+        r"^ {1,3}\d{1,3}: +(?:0x[0-9a-f]+ - )?(?P<function>[\w<{][^\n]*::[^\n]*)$",
+    ),
+    library=re.compile(
+        r"^(?:<.* as )?&?(?:std|core|alloc|test|tokio|backtrace|anyhow|eyre)::"
+        r"|^(?:_*rust_|__libc_|_start|main )|/rustc/|\.cargo/registry"
+    ),
+)

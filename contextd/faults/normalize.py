@@ -1,0 +1,87 @@
+"""Takes out of a text what differs from run to run, so that the same error reads the same."""
+
+import re
+
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
+    r"|Sep(?:t(?:ember)?)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+)
+_TIME = r"\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?:[ ]?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
+_UNIT = r"(?:ns|us|\u00b5s|ms|s|m|h|d|%|[kKMGT]i?B?|B)"
+_LONG_UNIT = (
+    r"(?:ns|us|\u00b5s|ms|secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|[kKMGT]i?B|bytes?|%)"
+)
+
+# Numbers that name an error are the ones worth keeping.
+_CODES = r"""
+    (?:[Ee]xit(?:ed)?(?:[ ]with)?(?:[ ](?:code|status|value))?|exit_?[Cc]ode|return_?code|rc
+        |[Ee]rrno|ERRNO|[Cc]ode|os[ ]error|WinError|[Ss]tatus(?:[_ ]?[Cc]ode)?|[Ss]ignal
+        |SQLSTATE|SQL[ ]state|HTTP(?:/\d(?:\.\d)?)?)
+        (?:[ ]is)?["']?[ ]?[:=\[(]?[ ]?["']?-?\d{1,6}(?!\w)
+  | SQLSTATE\[\w{5}\](?:[ ]\[\d{1,6})?
+  | (?:ERROR|[Ee]rror|Msg)[ ]\d{1,6}(?:[ ]\([0-9A-Z]{5}\))?(?!\w)
+  | (?:ERROR|FATAL|PANIC):[ ]{1,2}\d[0-9A-Z]{4}(?=:[ ])
+  | error:[0-9A-F]{8}(?=:)
+  | [45]\d\d(?=[ ](?:Client|Server|Bad|Unauthorized|Payment|Forbidden|Not|Method|Request|Conflict
+        |Gone|Length|Precondition|Payload|Unsupported|Unprocessable|Too|Internal|Service|Gateway)\b)
+  | [A-Z]{2,10}(?:-\d{1,9})+(?!\w)
+  | 0x[89a-cA-C][0-9a-fA-F]{7}(?!\w)
+"""
+_VARYING = rf"""
+    (?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{{0,6}},?[ ])?
+        (?:{_MONTH}[ ]{{1,2}}\d{{1,2}}|\d{{1,2}}[ ]{_MONTH})(?:,?[ ]\d{{4}})?(?:[ ]{_TIME})?(?!\w)
+  | tmp(?:(?=[a-z]*[0-9_])[a-z0-9_]{{8}}|\.[A-Za-z0-9]{{6,12}})(?!\w)
+  | (?:at[ ])?0x[0-9a-fA-F]+(?!\w)
+  | (?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{{7,64}}(?!\w)
+  | [0-9a-fA-F]{{8}}-(?:[0-9a-fA-F]{{4}}-){{3}}[0-9a-fA-F]{{12}}(?!\w)
+  | (?=(?:[A-Za-z]*\d){{3}})[A-Za-z0-9]{{20,}}(?!\w)
+  | \[?(?=[a-f:]{{0,20}}\d)(?:[0-9a-f]{{0,4}}:){{2,7}}[0-9a-f]{{0,4}}\]?(?:%\w+)?(?!\w)
+  | \d{{4}}[-/.]\d\d?[-/.]\d\d?(?:[T ]{_TIME})?(?!\w)
+  | (?:\d+(?:\.\d+)?{_UNIT})+(?!\w)
+  | [-+]?\d+(?:\.\d+)?[ ]?{_LONG_UNIT}(?!\w)
+  | [-+]?\d++(?:[.,:/-]\d++)*+(?!\w)
+"""
+# What hangs on a word: a port or line, the number of a thread, an object's address.
+_SUFFIXES = r"""
+    (?<=[\w)\]]):\d++(?:[:.-]\d++)*+(?!\w)
+  | (?<=[a-z])-[0-9a-f]{8,10}-[a-z0-9]{5}(?!\w)
+  | (?<=[a-z])[-\#]\d++(?:\.\d++)*+(?!\w)
+  | (?<=[\w\]>;])@[0-9a-f]{5,16}(?!\w)
+  | (?<=[\w.])\${1,2}(?:Proxy)?[0-9a-f]{0,16}\d[0-9a-f]{0,16}(?![a-z])(?:/0x[0-9a-f]+)?
+  | ::h[0-9a-f]{16}(?!\w)
+"""
+_TOKENS = re.compile(
+    rf"(?<![\w.])(?=[\w\[:+-])(?:(?P<code>{_CODES})|(?P<varying>{_VARYING}))"
+    rf"|(?=[-:\#@$])(?:{_SUFFIXES})",
+    re.VERBOSE,
+)
+_FOLDERS = re.compile(
+    r"(?<![\w.:/\\<~*$)}-])(?:file:/{0,3})?"
+    r"(?:(?:[A-Za-z]:|~)?/(?:[\w.@+~$%=-]++/++)+|[A-Za-z]:\\{1,2}(?:[\w.@+~$%=-]++\\{1,2})*)"
+    r"(?=[\w.<-])"
+)
+_QUOTES = str.maketrans("`\u00b4\u2018\u2019\t", "'''' ")
+
+
+def normalize(text: str) -> str:
+    """The text without addresses, ids, folders, numbers and times; error codes stay.
+
+    Doing so twice changes nothing more: what is left is gone over until it stands still, and
+    each round takes something away.
+    """
+    while (masked := _masked(text)) != text:
+        text = masked
+    return text
+
+
+def _masked(text: str) -> str:
+    text = _FOLDERS.sub("", text.translate(_QUOTES))
+    text = _TOKENS.sub(_kept, text)
+    text = re.sub(r" {2,}", " ", text)
+    return re.sub(r" ?\n[ \n]*", "\n", text).strip()
+
+
+def _kept(token: re.Match[str]) -> str:
+    if code := token["code"]:
+        return code
+    return " " if token["varying"] else ""

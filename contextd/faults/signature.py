@@ -1,0 +1,54 @@
+"""Compares errors: by the names in their stacks, and for being the same one again."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from contextd.faults.fault import Fault, Frame
+from contextd.faults.normalize import normalize
+from contextd.faults.parse import parse
+
+_DEEPEST = 20
+_MOST_FRAMES = 200  # looked at: recursion repeats the same few
+
+
+def signature(fault: Fault) -> tuple[str, ...]:
+    """The calls of an error as `function|file`, lower-case, innermost first, each once.
+
+    The stack of the root cause stands first. Frames of libraries count only where there are no
+    others: every test run has the same ones.
+    """
+    frames = [frame for part in (*reversed(fault.causes), fault) for frame in part.frames]
+    own = [frame for frame in frames if not frame.is_library]
+    return tuple(dict.fromkeys(_component(frame) for frame in (own or frames)[:_MOST_FRAMES]))[
+        :_DEEPEST
+    ]
+
+
+def stack_overlap(one: Sequence[str], other: Sequence[str]) -> float:
+    """How much two signatures share, from 0 to 1, whatever their order.
+
+    The component at position i of a signature weighs 1 / (i + 1), so the innermost weigh most;
+    the overlap is what the shared components weigh in both, of what all weigh in both.
+    """
+    shared = set(one) & set(other)
+    total = sum(1 / (place + 1) for stack in (one, other) for place in range(len(stack)))
+    common = sum(
+        1 / (place + 1)
+        for stack in (one, other)
+        for place, component in enumerate(stack)
+        if component in shared
+    )
+    return common / total if total else 0.0
+
+
+def fingerprint(text: str, error_type: str) -> str:
+    """The same for an error that occurs again: of its type, normalised message and signature."""
+    fault = parse(text)
+    parts = (error_type or fault.error_type, normalize(fault.message), *signature(fault))
+    return hashlib.sha256("\0".join(parts).lower().encode("utf-8", "replace")).hexdigest()
+
+
+def _component(frame: Frame) -> str:
+    file = PurePosixPath(frame.file.replace("\\", "/")).name
+    return f"{normalize(frame.function)}|{file}".lower()
