@@ -6,7 +6,7 @@ import uuid
 from mcp import MCPError
 from mcp.types import INTERNAL_ERROR, CallToolResult, TextContent
 from mcp.types.version import is_version_at_least
-from pydantic_core import to_json, to_jsonable_python
+from pydantic_core import from_json, to_jsonable_python
 
 from contextd.errors import ContextdError, Internal, RateLimited
 from contextd.operations import Result
@@ -20,10 +20,10 @@ def has_structure(version: str) -> bool:
 
 
 def success(result: Result, version: str) -> CallToolResult:
-    content = result.model_dump(mode="json")
+    text = result.model_dump_json()
     return CallToolResult(
-        content=[TextContent(type="text", text=to_json(content).decode())],
-        structured_content=content if has_structure(version) else None,
+        content=[TextContent(type="text", text=text)],
+        structured_content=from_json(text) if has_structure(version) else None,
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import cast
 
 from django.conf import settings
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -10,6 +11,7 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from contextd import auth, gate, telemetry
@@ -98,9 +100,7 @@ def open_sessions(workers: Workers) -> StreamableHTTPSessionManager:
 
 
 def caller_of(ctx: Context) -> Caller:
-    request = ctx.request
-    if request is None:
-        raise RuntimeError("a request over HTTP came without its HTTP request")
+    request = cast(Request, ctx.request)  # absent only where there is no HTTP
     sender: Sender = request.scope["user"]
     has_session = ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
     return auth.caller_of_mcp(

@@ -27,6 +27,8 @@ from contextd.mcp import answers
 from contextd.mcp.workers import Workers
 from contextd.operations import Operation
 
+MAX_NAME = 200
+
 Context = ServerRequestContext[Any, Request]
 Identify = Callable[[Context], Caller]
 
@@ -64,7 +66,7 @@ def operation_named(name: str) -> Operation:
     try:
         return operations.get(name)
     except NotFound:
-        raise MCPError(INVALID_PARAMS, f"Unknown tool: {name}") from None
+        raise MCPError(INVALID_PARAMS, f"Unknown tool: {name[:MAX_NAME]}") from None
 
 
 @cache
