@@ -75,7 +75,9 @@ def memory_of_children(parent: int) -> dict[str, float]:
         fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
         if int(fields["PPid"]) == parent and "VmRSS" in fields:
             words = command.split("\0")
-            name = next((w for w in words if w in ("celery", "uvicorn")), os.path.basename(words[0]))
+            name = next(
+                (w for w in words if w in ("celery", "uvicorn")), os.path.basename(words[0])
+            )
             found[name] = int(fields["VmRSS"].split()[0]) / 1024
     return found
 

@@ -24,7 +24,12 @@ class Client:
     def call(self, name: str, **arguments: Any) -> dict[str, Any]:
         """The structured answer of a tool; raises when the tool fails."""
         params = {"name": name, "arguments": arguments, "_meta": META}
-        message = {"jsonrpc": "2.0", "id": next(self._ids), "method": "tools/call", "params": params}
+        message = {
+            "jsonrpc": "2.0",
+            "id": next(self._ids),
+            "method": "tools/call",
+            "params": params,
+        }
         answer = self._post(json.dumps(message), name)
         if "error" in answer or answer["result"].get("isError"):
             raise RuntimeError(f"{name} failed: {json.dumps(answer)[:500]}")

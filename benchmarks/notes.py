@@ -47,20 +47,20 @@ def describe(
     for subset in ["all", *sorted({query.subset for query, _ in rankings})]:
         chosen = [pair for pair in rankings if subset in ("all", pair[0].subset)]
         found = sets.quality(chosen)
-        rows.append(
-            [subset, str(len(chosen)), f"{found.recall_1:.3f}", f"{found.recall_5:.3f}"]
-            + [f"{found.recall_10:.3f}", f"{found.mrr:.3f}", f"{found.ndcg:.3f}"]
-        )
+        figures = (found.recall_1, found.recall_5, found.recall_10, found.mrr, found.ndcg)
+        rows.append([subset, str(len(chosen)), *(f"{figure:.3f}" for figure in figures)])
     heads = ["subset", "queries", "recall@1", "recall@5", "recall@10", "MRR@10", "nDCG@10"]
-    times = ", ".join(
-        f"{what} p50 {sets.percentile(values, 0.5):.1f} ms, p95 {sets.percentile(values, 0.95):.1f} ms"
-        for what, values in (("save", saves), ("search", searches))
-    )
     return (
-        f"{len(saves)} checkpoints, each saved by `checkpoint_save` over MCP into the project it comes "
-        f"from; the development queries asked by `checkpoint_search` over all projects.\n\n"
-        f"{report.table(heads, rows)}\n\nWhile doing so: {times}."
+        f"{len(saves)} checkpoints, each saved by `checkpoint_save` over MCP into the project it "
+        "comes from; the development queries asked by `checkpoint_search` over all projects.\n\n"
+        f"{report.table(heads, rows)}\n\n"
+        f"While doing so: save {spread(saves)}, search {spread(searches)}."
     )
+
+
+def spread(times: list[float]) -> str:
+    half, most = (sets.percentile(times, share) for share in (0.5, 0.95))
+    return f"p50 {half:.1f} ms, p95 {most:.1f} ms"
 
 
 if __name__ == "__main__":

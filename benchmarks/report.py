@@ -13,7 +13,9 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 
 def machine() -> str:
     gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return f"{os.cpu_count()} cores ({cpu()}), {gigabytes:.0f} GiB, Python {platform.python_version()}"
+    return (
+        f"{os.cpu_count()} cores ({cpu()}), {gigabytes:.0f} GiB, Python {platform.python_version()}"
+    )
 
 
 def cpu() -> str:
@@ -30,9 +32,8 @@ def table(heads: list[str], rows: list[list[str]]) -> str:
 def write(name: str, title: str, command: str, text: str) -> None:
     """Replace the section of that name, or add it, and print it."""
     day = datetime.now(UTC).date().isoformat()
-    section = (
-        f"<!-- {name} -->\n## {title}\n\n{day}, {machine()}, `{command}`.\n\n{text}\n<!-- /{name} -->"
-    )
+    body = f"## {title}\n\n{day}, {machine()}, `{command}`.\n\n{text}"
+    section = f"<!-- {name} -->\n{body}\n<!-- /{name} -->"
     page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else "# Benchmarks\n"
     pattern = re.compile(f"<!-- {name} -->.*?<!-- /{name} -->", re.DOTALL)
     if pattern.search(page):

@@ -11,7 +11,6 @@ from contextd.errors import ContextdError
 from contextd.models import Project, ProjectPath
 from contextd.operations import Result
 
-
 if TYPE_CHECKING:
     Mixin = admin.ModelAdmin[Any]
 else:
@@ -79,7 +78,7 @@ class ByOperation(Mixin):
     ) -> HttpResponse:
         try:
             # Without the transaction that Django puts around it: the operation embeds first.
-            response: HttpResponse = self._changeform_view(
+            response: HttpResponse = self._changeform_view(  # type: ignore[attr-defined]
                 request, object_id, form_url, extra_context
             )
         except ContextdError as error:

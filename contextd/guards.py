@@ -8,6 +8,7 @@ from django.utils.module_loading import import_string
 
 from contextd import redaction
 from contextd.callers import Caller
+from contextd.errors import Invalid
 from contextd.operations import Operation, Request
 
 
@@ -35,4 +36,10 @@ def redact(operation: Operation, request: Request) -> tuple[Request, int]:
     redacted = redaction.redact_value(values)
     if not redacted.findings:
         return request, 0
-    return operation.parse(redacted.value), len(redacted.findings)
+    try:
+        return operation.parse(redacted.value), len(redacted.findings)
+    except Invalid as error:  # a mark may be longer than what it stands for
+        raise Invalid(
+            f"{error.message}, now that a credential in it was replaced; leave that out",
+            **error.details,
+        ) from None

@@ -11,12 +11,23 @@ from opentelemetry import trace
 from contextd import redaction, telemetry
 
 MAX_LENGTH = 20_000
+READY_PATH = "/readyz"
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def formatter() -> logging.Formatter:
     """What `settings.LOGGING` asks for: JSON for machines, plain lines for a terminal."""
     return LineFormatter() if sys.stderr.isatty() else JsonFormatter()
+
+
+class WorthReading(logging.Filter):
+    """Leaves out what libraries tell the root logger, and that a starting server is not ready."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name == "root":
+            return record.levelno >= logging.WARNING
+        request = getattr(record, "request", None)
+        return getattr(request, "path", "") != READY_PATH
 
 
 class JsonFormatter(logging.Formatter):

@@ -42,9 +42,9 @@ def run(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Resu
     limits.throttle(operation, caller)
     request = operation.parse(arguments)
     request, redacted = guards.redact(operation, request)
-    with limits.deadline(operation.timeout):
-        with limits.transaction() if operation.atomic else nullcontext():
-            result = operation.handler(caller, request)
+    transaction = limits.transaction if operation.atomic else nullcontext
+    with limits.deadline(operation.timeout), transaction():
+        result = operation.handler(caller, request)
     return result.model_copy(update={"redacted": redacted}) if redacted else result
 
 

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from django.db import IntegrityError, transaction
 
-from contextd import search
+from contextd import search, telemetry
 from contextd.callers import Caller
 from contextd.errors import Invalid, NotAllowed
 from contextd.models import Project, ProjectPath
@@ -19,7 +19,10 @@ def find(caller: Caller, path: str) -> Project | None:
     """The project that holds `path`, if the caller may see it; `path` may be a sub-folder."""
     top = _work_tree_of(caller, path)
     project = _known(path, top, _remote_of(top))
-    return project if project and caller.sees(project.pk) else None
+    if project is None or not caller.sees(project.pk):
+        return None
+    telemetry.about_project(project.pk)
+    return project
 
 
 def resolve(caller: Caller, path: str, context: Mapping[str, str] | None = None) -> Project:
@@ -33,7 +36,7 @@ def resolve(caller: Caller, path: str, context: Mapping[str, str] | None = None)
     root = str(top or path)
     project = _known(path, top, remote)
     if project is None:
-        return _create(caller, root, remote)
+        project = _create(caller, root, remote)
     if not caller.sees(project.pk):
         raise NotAllowed(
             f"context {caller.context!r} does not include the project of {path}",
@@ -41,6 +44,7 @@ def resolve(caller: Caller, path: str, context: Mapping[str, str] | None = None)
         )
     if remote and project.git_remote == remote:
         ProjectPath.objects.get_or_create(path=root, defaults={"project": project})
+    telemetry.about_project(project.pk)
     return project
 
 

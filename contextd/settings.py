@@ -66,11 +66,13 @@ TEMPLATES = [
 
 WORKERS = ENVIRONMENT.workers
 STATEMENT_TIMEOUT_MS = 30_000
+_database = dj_database_url.parse(ENVIRONMENT.database_url or embedded.database_url(DATA_DIR))
 DATABASES = {
     "default": {
-        **dj_database_url.parse(ENVIRONMENT.database_url or embedded.database_url(DATA_DIR)),
+        **_database,
         "CONN_MAX_AGE": 0,
         "OPTIONS": {
+            **_database.get("OPTIONS", {}),
             "pool": {"min_size": 1, "max_size": 2 * WORKERS + 4, "timeout": 5},
             "options": f"-c statement_timeout={STATEMENT_TIMEOUT_MS}",
         },
@@ -115,16 +117,19 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"structured": {"()": "contextd.logs.formatter"}},
+    "filters": {"worth_reading": {"()": "contextd.logs.WorthReading"}},
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
             "stream": sys.stderr,
             "formatter": "structured",
+            "filters": ["worth_reading"],
         }
     },
     "root": {"handlers": ["stderr"], "level": ENVIRONMENT.log_level},
     "loggers": {
         "django.server": {"handlers": [], "propagate": True},
         "uvicorn": {"handlers": [], "propagate": True},
+        "uvicorn.access": {"handlers": [], "propagate": False},
     },
 }

@@ -93,6 +93,7 @@ _OWN = (
     _own("google-api-key", "AIza", r"AIza[\w-]{35}"),
     _own("google-oauth-token", "ya29.", r"ya29\.[\w-]{20}"),
     _own("google-oauth-secret", "GOCSPX-", r"GOCSPX-[\w-]{24}"),
+    _own("contextd-token", "ctx_", r"ctx_[\w-]{43}"),
     _own("npm-token", "npm_", r"npm_[A-Za-z0-9]{36}"),
     _own("pypi-token", "pypi-Ag", r"pypi-Ag[\w-]{50}"),
     _own("huggingface-token", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z0-9]{30}"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.test import RequestFactory
 from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry import trace
@@ -170,3 +171,20 @@ def test_a_terminal_gets_the_stack_below_the_line() -> None:
     assert first.endswith("ERROR   tests: lost")
     assert stack[0] == "Traceback (most recent call last):"
     assert stack[-1] == "ValueError: boom"
+
+
+@pytest.mark.parametrize(
+    ("logger", "level", "path", "is_kept"),
+    [
+        ("root", logging.INFO, "", False),
+        ("root", logging.WARNING, "", True),
+        ("django.request", logging.ERROR, "/readyz", False),
+        ("django.request", logging.ERROR, "/api/v1/status", True),
+        ("contextd.pipeline", logging.INFO, "", True),
+    ],
+)
+def test_noise_is_left_out(logger: str, level: int, path: str, is_kept: bool) -> None:
+    record = logging.LogRecord(logger, level, "file.py", 1, "message", None, None)
+    record.request = RequestFactory().get(path or "/")
+
+    assert logs.WorthReading().filter(record) is is_kept

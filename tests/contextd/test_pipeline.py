@@ -145,6 +145,13 @@ def test_credentials_are_replaced_in_what_is_written(call: Call) -> None:
     assert noted.redacted == 1
 
 
+def test_text_that_a_mark_makes_too_long_is_refused_with_the_reason(call: Call) -> None:
+    text = "x" * 960 + " postgresql://app:s3cretpass@db/shop"
+
+    with pytest.raises(Invalid, match="now that a credential in it was replaced; leave that out"):
+        call("probe_note", text=text)
+
+
 def test_what_is_only_read_is_not_altered(call: Call) -> None:
     assert (
         call("checkpoint_search", query="password=s3cretpass123").query == "password=s3cretpass123"
