@@ -5,7 +5,7 @@ import re
 _ROUNDS = 3
 _CODES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()#%][0-9A-Za-z]|[@-Z\\^_])?"
-    r"|\x9b[0-?]*[ -/]*[@-~]"
+    r"|\x9b(?:[0-?]*[ -/]*[@-~])?"
     r"|(?:\\u001[bB]|\\x1[bB]|\\0?33|\^\[)\[[0-9;]{0,20}[A-Za-z]"  # an escape that was spelled out
     r"|\[(?:\d{1,3}(?:;\d{1,3}){0,8}m|[0-2]K)(?!\])"  # an escape that was lost on the way
     r"|section_(?:start|end):\d{1,12}:[\w.-]{1,100}(?:\[[^\]\n]{0,100}\])?\r?"  # GitLab
@@ -23,7 +23,8 @@ _LINE_PREFIXES = (
     rf"{_STAMP}[ ](?:stdout|stderr)[ ][FP]{_END}",  # container runtimes
     rf"{_STAMP}[ ]+\d+-\d+/\S+[ ][VDIWEFA]/[^:\n]{{1,80}}:{_END}",  # Android Studio
     rf"{_STAMP}[ ]+\d+-\d+[ ]+\S+[ ]+\S+[ ]+[VDIWEFA][ ]{{2}}",
-    rf"{_STAMP}[ ](?:[\w.-]{{1,80}}[ ])?[\w./@-]{{1,80}}\[[\w.-]+\]:{_END}",  # syslog, Heroku
+    rf"{_STAMP}[ ][\w.-]{{1,80}}[ ][\w./@-]{{1,80}}\[\d+\]:{_END}",  # journal
+    rf"{_STAMP}[ ](?:app|heroku)\[[\w.-]{{1,80}}\]:{_END}",
     rf"{_STAMP}[ ]\[\d+\][ ]",  # Postgres
     rf"{_STAMP}{_END}",
     rf"\[{_STAMP}\][ ]\[\d+\][ ]",  # gunicorn
@@ -38,7 +39,7 @@ _LINE_PREFIXES = (
     r"\#\#\[\w{1,20}\]|::(?:error|warning|notice|debug)(?:[ ][^:\n]{0,300})?::",  # GitHub
     rf"[A-Za-z][\w.-]{{0,80}}[_-]\d{{1,4}}[ ]+\|{_END}",  # Docker compose
     rf"\#\d{{1,4}}[ ]\d{{1,6}}\.\d{{1,3}}{_END}",  # Docker build
-    r"remote:[ ]",  # git push
+    rf"remote:{_END}",  # git push
 )
 # How loggers print a level; they are written once and used for loud and quiet levels alike.
 _LEVEL_FORMS = (

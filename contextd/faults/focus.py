@@ -22,7 +22,7 @@ def focus(text: str, frames: int = 6) -> str:
     for grammar in GRAMMARS:
         if grammar.is_hinted(focused):
             focused = _thinned(focused, grammar, frames)
-    return focused
+    return focused.strip("\n")
 
 
 def _thinned(text: str, grammar: Grammar, frames: int) -> str:

@@ -111,13 +111,12 @@ def block_of(headline: re.Match[str]) -> Block:
     printed, code = group.get("type") or "", group.get("code") or ""
     message = (group.get("message") or "").strip()
     shown = f"{printed} [{code}]" if printed and code else printed
-    place = frame_of(headline)
     return Block(
         error_type=code if code and printed in {"", "Error"} else printed,
         message=message,
         error_line=message if _is_said_in_message(headline) else error_line(shown, message),
         relation=_relation(group),
-        frames=[place] if place.file else [],
+        frames=[frame_of(headline)] if group.get("file") else [],
     )
 
 

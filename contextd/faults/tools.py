@@ -67,7 +67,7 @@ TOOLS: dict[str, tuple[str, ...]] = {
     "ruby": (rf"{TYPE} \((?P<message>[^\n]*)\):?$",),
     "": (  # any language: a type that says something, and its message
         r"(?:E +|Uncaught (?:\(in promise\) )?|Unhandled [^\n:.]{0,60}[:.] |Caused by: "
-        r"|Exception in thread \"[^\"\n]*\" |\(node:\d+\) \w+: |> |\S+: )?"
+        r"|Exception in thread \"[^\"\n]*\" |\(node:\d+\) \w+: |> |\S+: )??"
         rf"(?!Error:|Exception:){TYPE}(?: \[(?P<code>\w+)\])?(?:: ?{MESSAGE}|$)",
     ),
 }

@@ -33,8 +33,8 @@ PROGRAM: tuple[Kind, ...] = (
             " TS2307 TS7016 E0432 E0433 CS0246 CS0234 TypeLoadException"
         ),
         phrases=(
-            r"no module named|unable to find package|cannot find (?:module|package)|module not found"
-            r"|can't resolve '"
+            r"no module named|unable to find package|cannot find (?:module|package)"
+            r"|module not found|can't resolve '"
             r"|could not load file or assembly|package \S+ does not exist"
             r"|no required module provides|cannot load such file|could not find or load main class"
         ),

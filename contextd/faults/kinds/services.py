@@ -57,7 +57,7 @@ SERVICES: tuple[Kind, ...] = (
             " Unauthorized BadCredentialsException 28P01 28000"
         ),
         phrases=(
-            r"(?:authentication|login) failed|unauthorized|http 401|401 client"
+            r"(?:authentication|login) failed|\bunauthorized\b|http 401|401 client"
             r"|access denied for user|invalid credentials|could not read username|bad credentials"
         ),
     ),

@@ -87,7 +87,7 @@ SYSTEM: tuple[Kind, ...] = (
             " OpenTimeout 57014 timeout"
         ),
         phrases=(
-            r"timed? ?out\b|deadline exceeded|i/o timeout"
+            r"\btimed? ?out\b|deadline exceeded|i/o timeout"
             r"|timeout (?:of|expired|exceeded|was reached|after)|gateway time"
         ),
     ),

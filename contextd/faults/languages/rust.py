@@ -10,7 +10,7 @@ RUST = Grammar(
     headlines=compiled(
         rf"^thread '[^'\n]*'(?: \(\d+\))? (?P<type>panic)ked at (?P<file>[^\s:']+):{LINE}:\d+:\n"
         r"(?P<message>[^\n]*)",
-        r"^thread '[^'\n]*' (?P<type>panic)ked at '(?P<message>[^\n]*(?:\n[^\n]*){0,5}?)', "
+        r"^thread '[^'\n]*' (?P<type>panic)ked at '(?P<message>[^\n]*(?:\n[^\n]*){0,3}?)', "
         rf"(?P<file>[^\s:]+):{LINE}(?::\d+)?$",
         r"^(?P<type>Error): (?P<message>[^\n]+)(?=\n+Caused by:\n)",
         r"^(?P<cause>Caused by:\n +(?:0: )?| {4}[1-9]\d?: )(?P<message>[^\n]+)",

@@ -1,0 +1,50 @@
+"""What is taken off a text, and what must stay on."""
+
+import pytest
+
+from contextd.faults import clean
+
+
+@pytest.mark.parametrize(
+    ("printed", "cleaned"),
+    [
+        ("\x1b[1;31merror\x1b[0m: x\x1b[K", "error: x"),
+        ("\x1b]8;;https://example.com\x07link\x1b]8;;\x07", "link"),
+        ("[31merror[0m: the escapes were lost", "error: the escapes were lost"),
+        (r"\u001b[31merror\u001b[39m: escapes spelled out", "error: escapes spelled out"),
+        ("rate(requests[5m])", "rate(requests[5m])"),
+        ("10%\r50%\r100%", "100%"),
+        ("downloading\r\x1b[Kdone", "done"),
+        ("\x1b[2K\x1b[1Gdone", "done"),
+        ("expected <a\r b> but", "expected <a"),
+        ("section_start:1560896352:build\r\x1b[0KBuild", "Build"),
+        ("section_end:1560896352:build\r\x1b[0K", ""),
+        ("##[group]Run tests", "Run tests"),
+        ("[2024-05-01T12:00:00.123Z]   indented", "  indented"),
+        ("\tat com.acme.Pool", "    at com.acme.Pool"),
+        ("trailing \t ", "trailing"),
+        ("2024-05-01 12:00:00,123 ERROR [main] a.b.C - disk is full", "ERROR: disk is full"),
+        ("2024-05-01 12:00:00,123 INFO  [main] a.b.C - started", "started"),
+        ("[ 1234.567890] oom-killer invoked", "oom-killer invoked"),
+        ("[INFO] [ERROR] both", "ERROR: both"),
+        ("ERROR: x", "ERROR: x"),
+        ("12 |     let names = vec![];", "12 |     let names = vec![];"),
+        ("name  | type", "name  | type"),
+        ("[main] is a branch", "[main] is a branch"),
+        ("10:30 was the time", "10:30 was the time"),
+        ("plain \u00e4\u4e16\ud800", "plain \u00e4\u4e16\ud800"),
+    ],
+)
+def test_decoration_goes_and_content_stays(printed: str, cleaned: str) -> None:
+    assert clean(printed) == cleaned
+
+
+def test_lines_stay_lines() -> None:
+    assert clean("one\r\n\r\n2024-05-01T12:00:00Z two\n\n") == "one\n\ntwo\n\n"
+
+
+def test_codes_inside_codes_go_too() -> None:
+    nested = "[3" * 50 + "1m" * 50
+
+    assert clean(clean(nested)) == clean(nested)
+    assert "[31m" not in clean(nested)

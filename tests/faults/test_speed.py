@@ -1,0 +1,77 @@
+"""A long text is read in time that grows with its length, and no faster."""
+
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+
+from contextd.faults import clean, focus, normalize, parse
+
+LONGEST = 50_000
+# A tracer, such as one that measures coverage, slows Python down several times.
+SECONDS = 0.020 if sys.gettrace() is None else 0.200
+
+TRACES = {
+    "Java": (
+        "a.B: x\n",
+        "\tat com.acme.shop{n}.Orders$$EnhancerBySpringCGLIB$$1a2b.put(Orders.java:{n})\n",
+    ),
+    "Python": (
+        "Traceback (most recent call last):\n",
+        '  File "/srv/shop/module{n}.py", line {n}, in put\n    return self.next(request, {n})\n',
+    ),
+    "Go": (
+        "panic: x\n\ngoroutine 1 [running]:\n",
+        "github.com/acme/shop.(*Orders).Put{n}(0xc000{n})\n\t/src/shop/orders.go:{n} +0x1d\n",
+    ),
+    "JavaScript": ("TypeError: x\n", "    at async Orders.put{n} (/srv/shop/orders.js:{n}:17)\n"),
+    "Rust": (
+        "thread 'main' panicked at src/main.rs:2:5:\nx\nstack backtrace:\n",
+        "   1: shop::orders::put{n}\n             at ./src/orders.rs:{n}:5\n",
+    ),
+    ".NET": ("System.Exception: x\n", "   at Acme.Put{n}(Int32 id) in /src/Orders.cs:line {n}\n"),
+    "a log": ("", "2024-05-01 12:00:00,123 INFO  [main] com.acme.Jobs - done {n} of 300\n"),
+    "a log of errors": ("", "2024-05-01 12:00:00,123 ERROR could not do {n}, will try again\n"),
+}
+HOSTILE = [
+    "a", " ", "\n", "a\n", "a.", "a:", "a::", "A::B", "1", "1.", "-1", "1m", "0x", "/", "/a", "\\",
+    "(", "@", "$1", "'", "| ", "[0", "[0[0m", "\x1b[", "\x1b]", "\r", "==1== ", "#0 ", " at a",
+    "    at a.b(\n", "Error", "error: ", "error:\n", "x:1:", "x:1: error ", "x(1): ", " in a",
+    "Fatal error: x in ", "panic: a\n", "thread 'main' panicked at 'x\n", "Caused by: a.B: c\n",
+    " ---> System.X: y", '  File "a', '  File "a", line 1\n', "E  a\n", "[main] ", "ERROR [main] ",
+    "npm ERR! code X\n", "exit code ", "2024-05-01T12:00:00Z ", "web-1 | ", "tmp",
+    "abcdef1", "\ud800",
+]  # fmt: skip
+
+
+def trace(head: str, line: str) -> str:
+    lines = (line.format(n=number) for number in range(LONGEST))
+    text = head
+    while len(text) < LONGEST:
+        text += next(lines)
+    return text[:LONGEST]
+
+
+def best_time(function: Callable[[str], object], text: str, rounds: int) -> float:
+    times = []
+    for _ in range(rounds):
+        start = time.process_time()
+        function(text)
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_a_trace_of_the_greatest_length_is_read_at_once(name: str) -> None:
+    assert best_time(parse, trace(*TRACES[name]), rounds=5) < SECONDS
+
+
+@pytest.mark.parametrize("function", [parse, clean, normalize, focus])
+@pytest.mark.parametrize("piece", HOSTILE, ids=repr)
+def test_no_text_takes_more_than_its_share(function: Callable[[str], object], piece: str) -> None:
+    whole = (piece * LONGEST)[:LONGEST]
+    quarter = best_time(function, whole[: LONGEST // 4], rounds=3)
+
+    # Sixteen times would be quadratic; the constant is for what is too quick to be measured.
+    assert best_time(function, whole, rounds=3) < 8 * quarter + 0.010
