@@ -68,10 +68,13 @@ def test_a_trace_of_the_greatest_length_is_read_at_once(name: str) -> None:
 
 
 @pytest.mark.parametrize("function", [parse, clean, normalize, focus])
-@pytest.mark.parametrize("piece", HOSTILE, ids=repr)
-def test_no_text_takes_more_than_its_share(function: Callable[[str], object], piece: str) -> None:
+def test_no_text_takes_more_than_its_share(function: Callable[[str], object]) -> None:
+    assert not [piece for piece in HOSTILE if grows_too_fast(function, piece)]
+
+
+def grows_too_fast(function: Callable[[str], object], piece: str) -> bool:
     whole = (piece * LONGEST)[:LONGEST]
     quarter = best_time(function, whole[: LONGEST // 4], rounds=3)
 
     # Sixteen times would be quadratic; the constant is for what is too quick to be measured.
-    assert best_time(function, whole, rounds=3) < 8 * quarter + 0.010
+    return best_time(function, whole, rounds=3) > 8 * quarter + 0.010
