@@ -1,6 +1,10 @@
 """Every failure a caller can be told about; anything else is a bug and becomes `Internal`."""
 
+import logging
+import uuid
 from typing import Any, ClassVar
+
+logger = logging.getLogger(__name__)
 
 
 class ContextdError(Exception):
@@ -67,3 +71,13 @@ class RateLimited(ContextdError):
 
 class Internal(ContextdError):
     """What a caller sees of a bug: a reference to look up in the log, nothing else."""
+
+
+def conceal(what: str, error: Exception) -> Internal:
+    """Log an exception that nobody foresaw; what the caller may see of it."""
+    reference = uuid.uuid4().hex[:12]
+    logger.error("%s failed, reference %s", what, reference, exc_info=error)
+    return Internal(
+        f"something went wrong on our side; the log has it under reference {reference}",
+        reference=reference,
+    )

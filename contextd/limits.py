@@ -65,8 +65,11 @@ def time_left() -> float:
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
-    """Give the block that long; a query that is cancelled for it becomes `TimedOut`."""
-    token = _deadline.set(time.monotonic() + seconds)
+    """Give the block that long, and no longer than the one around it has.
+
+    A query that is cancelled for it becomes `TimedOut`.
+    """
+    token = _deadline.set(min(_deadline.get(), time.monotonic() + seconds))
     try:
         yield
     except OperationalError as error:

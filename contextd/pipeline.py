@@ -1,19 +1,15 @@
 """The only way an operation runs, whichever door it came in by."""
 
-import logging
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from contextd import guards, limits, operations, telemetry
+from contextd import errors, guards, limits, operations, telemetry
 from contextd.callers import Caller
 from contextd.errors import ContextdError, Internal
 from contextd.operations import Operation, Result
 from contextd.signals import operation_finished
-
-logger = logging.getLogger(__name__)
 
 
 def call(name: str, arguments: dict[str, Any], caller: Caller) -> Result:
@@ -28,13 +24,8 @@ def call(name: str, arguments: dict[str, Any], caller: Caller) -> Result:
             return run(operation, arguments, caller)
         except ContextdError:
             raise
-        except Exception:
-            reference = uuid.uuid4().hex[:12]
-            logger.exception("%s failed, reference %s", name, reference)
-            raise Internal(
-                f"something went wrong on our side; the log has it under reference {reference}",
-                reference=reference,
-            ) from None
+        except Exception as error:
+            raise errors.conceal(name, error) from None
 
 
 def run(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Result:

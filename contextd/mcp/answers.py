@@ -1,17 +1,12 @@
 """Results and errors in the shape that the negotiated protocol version has for them."""
 
-import logging
-import uuid
-
 from mcp import MCPError
 from mcp.types import INTERNAL_ERROR, CallToolResult, TextContent
 from mcp.types.version import is_version_at_least
 from pydantic_core import from_json, to_jsonable_python
 
-from contextd.errors import ContextdError, Internal, RateLimited
+from contextd.errors import ContextdError, RateLimited
 from contextd.operations import Result
-
-logger = logging.getLogger(__name__)
 
 
 def has_structure(version: str) -> bool:
@@ -36,14 +31,4 @@ def failure(error: ContextdError, version: str) -> CallToolResult:
         content=[TextContent(type="text", text=error.text)],
         structured_content=content,
         is_error=True,
-    )
-
-
-def bug(what: str, error: Exception) -> Internal:
-    """Log an exception that nobody foresaw; what the caller may see of it."""
-    reference = uuid.uuid4().hex[:12]
-    logger.error("%s failed, reference %s", what, reference, exc_info=error)
-    return Internal(
-        f"something went wrong on our side; the log has it under reference {reference}",
-        reference=reference,
     )

@@ -16,8 +16,8 @@ from starlette.types import Receive, Scope, Send
 
 from contextd import auth, gate, telemetry
 from contextd.callers import Caller, Principal
-from contextd.errors import ContextdError
-from contextd.mcp import answers, envelope, server, tools
+from contextd.errors import ContextdError, conceal
+from contextd.mcp import envelope, server, tools
 from contextd.mcp.tools import Context
 from contextd.mcp.workers import Workers
 
@@ -82,7 +82,7 @@ class Endpoint:
         except ContextdError:
             raise
         except Exception as error:
-            raise answers.bug("authentication", error) from None
+            raise conceal("authentication", error) from None
 
 
 def is_handshake_post(scope: Scope) -> bool:

@@ -10,7 +10,7 @@ from mcp.types import INTERNAL_ERROR
 from pydantic import ValidationError
 
 import contextd
-from contextd.mcp import answers
+from contextd import errors
 from contextd.mcp.tools import Context, Identify, Tools
 from contextd.mcp.workers import Workers
 
@@ -58,5 +58,5 @@ async def conceal(ctx: Context, call_next: CallNext) -> HandlerResult:
     except (MCPError, ValidationError):
         raise
     except Exception as error:
-        hidden = answers.bug(ctx.method, error)
+        hidden = errors.conceal(ctx.method, error)
         raise MCPError(INTERNAL_ERROR, hidden.text, hidden.as_dict()) from None

@@ -1,7 +1,10 @@
+import dataclasses
 from typing import Any, Protocol
 
 import pytest
 
+from contextd.callers import Caller
+from contextd.models import Project
 from tests.conftest import Call
 
 
@@ -9,9 +12,14 @@ class Save(Protocol):
     def __call__(self, summary: str, **fields: Any) -> str: ...
 
 
+class StrangerTo(Protocol):
+    def __call__(self, *paths: str) -> Caller: ...
+
+
 @pytest.fixture
-def save(call: Call) -> Save:
-    """Save a checkpoint of /w/shop unless told otherwise; returns its id."""
+def save(call: Call, settings: Any) -> Save:
+    """Save a checkpoint of /w/shop unless told otherwise, as many as wanted; returns its id."""
+    settings.CONTEXTD_RATE_LIMITS = False
 
     def save(summary: str, **fields: Any) -> str:
         saved = call("checkpoint_save", **{"project_path": "/w/shop", "summary": summary, **fields})
@@ -21,13 +29,10 @@ def save(call: Call) -> Save:
 
 
 @pytest.fixture
-def stranger_to(caller: Any) -> Any:
+def stranger_to(caller: Caller) -> StrangerTo:
     """A caller who sees every project but those of the given paths."""
-    import dataclasses
 
-    from contextd.models import Project
-
-    def stranger_to(*paths: str) -> Any:
+    def stranger_to(*paths: str) -> Caller:
         seen = Project.objects.exclude(paths__path__in=paths).values_list("pk", flat=True)
         return dataclasses.replace(caller, projects=frozenset(seen))
 
