@@ -40,6 +40,7 @@ _LINE_PREFIXES = (
     rf"[A-Za-z][\w.-]{{0,80}}[_-]\d{{1,4}}[ ]+\|{_END}",  # Docker compose
     rf"\#\d{{1,4}}[ ]\d{{1,6}}\.\d{{1,3}}{_END}",  # Docker build
     rf"remote:{_END}",  # git push
+    r">[ ]",  # a quotation
 )
 # How loggers print a level; they are written once and used for loud and quiet levels alike.
 _LEVEL_FORMS = (
@@ -63,7 +64,9 @@ def _in_every_form(level: str) -> str:
 _QUIET = "TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|info|debug|warn|warning|notice"
 _LOUD = "ERROR|FATAL|CRITICAL|SEVERE|error|fatal|crit|alert|emerg"
 _DECORATION = re.compile(
-    rf"^(?=[\w\[\#:|-][^\n]{{3}})(?:{'|'.join(_LINE_PREFIXES)}|{_in_every_form(_QUIET)})*+(?P<loud>{_in_every_form(_LOUD)})?+"
+    r"^(?=[\w\[\#:|>-][^\n]{3})"  # what can begin one
+    rf"(?:{'|'.join(_LINE_PREFIXES)}|{_in_every_form(_QUIET)})*+"
+    rf"(?P<loud>{_in_every_form(_LOUD)})?+"
     r"(?<=[^\n])",  # something was there
     re.MULTILINE | re.VERBOSE,
 )

@@ -32,12 +32,21 @@ COMPILERS: dict[str, tuple[str, ...]] = {
         r"(?P<type>undefined reference to|multiple definition of|cannot find -l)[^\n]*)",
         r"(?P<message>(?P<type>Undefined symbols) for architecture[^\n]*(?:\n[^\n]*)?)",
         rf"(?:\S*[/\\])?(?P<type>ld|lld|ld\.\w+): (?:error: )?{MESSAGE}",
+        rf"{_SOURCE}:{LINE}: (?P<type>Failure)\n{MESSAGE}",  # GoogleTest
     ),
     "csharp": (_coded(r"[A-Z]{2,8}\d{3,5}"),),
-    "javascript": (  # ESLint
-        rf"{LINE}:\d+ +error +(?P<message>\S[^\n]*?) {{2,}}(?P<type>[\w@/-]+)$",
+    "javascript": (
+        rf"{LINE}:\d+ +error +(?P<message>\S[^\n]*?) {{2,}}(?P<type>[\w@/-]+)$",  # ESLint
+        rf"(?P<type>Module not found): (?:Error: )?{MESSAGE}",  # webpack
     ),
+    "swift": (
+        rf"{_SOURCE}:{LINE}: (?P<type>Fatal error): {MESSAGE}",
+        r"\*\*\* Terminating app due to uncaught exception '(?P<type>\w+)', "
+        r"reason: '(?P<message>[^\n]*)'",
+    ),
+    "elixir": (rf"\*\* \((?P<type>[\w.]+)\) {MESSAGE}",),
     "java": (rf"{_SOURCE}:\[{LINE},\d+\] (?:error: )?{MESSAGE}",),  # Maven
+    "scala": (rf"(?P<file>[^\s:]+\.scala):{LINE}:(?:\d+:)? {MESSAGE}",),
     "kotlin": (rf"e: (?:file://)?{_SOURCE}:(?: \()?{LINE}(?:, |:)\d+\)?:? {MESSAGE}",),
     "go": (rf"(?:vet: )?(?P<file>[^\s:]+\.go):{LINE}:\d+: {MESSAGE}",),
     "python": (

@@ -18,9 +18,9 @@ _MOST_LINES = 200  # a log with more errors than that tells nothing new after th
 _CUE = re.compile(
     r"rror|RROR|ERR|xception|atal|ATAL|ail|AIL|enied|ot |o such|nable|ndefined|nbound|nauthorized"
     r"|annot|bort|ault|xit|onflict|CONF|eject|Off|illed|anic|PANIC|SEVERE|CRITICAL|Msg|OOM"
-    r"|4\d\d |5\d\d |-\d{4}|: \d|:\d|::|\*\*\* "
+    r"|4\d\d |5\d\d |-\d{4}|: \d|:\d|::|\*\* |went wrong"
 )
-_LEVEL = re.compile(r"\[?(?:ERROR|FATAL|CRITICAL|SEVERE)\]?:? +")
+_LEVEL = re.compile(r"\[?(?:ERROR|FATAL|CRITICAL|SEVERE|error)\]?:? +")
 _SUFFIX_LANGUAGES = {
     ".c": "c", ".cc": "c", ".cpp": "c", ".cxx": "c", ".h": "c", ".hpp": "c", ".m": "c",
     ".java": "java", ".kt": "kotlin", ".go": "go", ".rs": "rust", ".swift": "swift",
@@ -64,9 +64,9 @@ def find(text: str) -> Fault | None:
 
 
 def untyped(text: str) -> Fault:
-    """What is left to say of a text that has no known form: its first line, and a name in it."""
+    """What is left to say of a text that has no known form: its first line, and a name there."""
     line = next((line.strip() for line in text.split("\n") if line.strip()), "")[:2_000]
-    named = NAMED_TYPE.search(text)
+    named = NAMED_TYPE.search(line)
     return Fault(named["type"] if named else "", line, line)
 
 

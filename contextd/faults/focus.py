@@ -3,7 +3,7 @@
 import re
 
 from contextd.faults.clean import clean
-from contextd.faults.grammar import Grammar, find_all, frame_of
+from contextd.faults.grammar import Grammar, frame_of, stacks_of
 from contextd.faults.languages import GRAMMARS
 
 # Lines that every stack of a language has.
@@ -27,23 +27,12 @@ def focus(text: str, frames: int = 6) -> str:
 
 def _thinned(text: str, grammar: Grammar, frames: int) -> str:
     pieces, end = [], 0
-    for stack in _stacks(text, grammar):
+    for stack in stacks_of(grammar, text):
         kept = _telling(stack, grammar)[:frames]
         for call in stack:
             pieces.append(text[end : call.end() if call in kept else call.start()])
             end = call.end() if call in kept else call.end() + 1
     return "".join(pieces) + text[end:]
-
-
-def _stacks(text: str, grammar: Grammar) -> list[list[re.Match[str]]]:
-    """Frames with nothing printed between them."""
-    stacks: list[list[re.Match[str]]] = []
-    for call in find_all(grammar.frames, text):
-        if stacks and not text[stacks[-1][-1].end() : call.start()].strip():
-            stacks[-1].append(call)
-        else:
-            stacks.append([call])
-    return stacks
 
 
 def _telling(stack: list[re.Match[str]], grammar: Grammar) -> list[re.Match[str]]:

@@ -96,6 +96,17 @@ def find_all(patterns: tuple[re.Pattern[str], ...], text: str) -> list[re.Match[
     return [found[start] for start in sorted(found)]
 
 
+def stacks_of(grammar: Grammar, text: str) -> list[list[re.Match[str]]]:
+    """The frames of a text, those together that have nothing printed between them."""
+    stacks: list[list[re.Match[str]]] = []
+    for call in find_all(grammar.frames, text):
+        if stacks and not text[stacks[-1][-1].end() : call.start()].strip():
+            stacks[-1].append(call)
+        else:
+            stacks.append([call])
+    return stacks
+
+
 def frame_of(match: re.Match[str]) -> Frame:
     group = match.groupdict()
     line = group.get("line")

@@ -10,16 +10,36 @@ from contextd.faults.fault import Fault
 
 _ERRNO = "|".join(sorted({*errno.errorcode.values(), "ENOTFOUND", "EAI_AGAIN", "ERESOLVE"}))
 _CODE = re.compile(rf"\b(?:{_ERRNO}|ERR_[A-Z0-9_]+|0x[89A-Ca-c][0-9A-Fa-f]{{7}})\b")
+# A text that was written into a JSON string has its lines in it, but not as lines.
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"')
+_ESCAPED_STACK = re.compile(r"\\n(?:\\t| )*(?:at |File \\?\"|#\d+ )")
 # Go's convention for wrapped errors: lower-case phrases, each of which was caused by the next.
 _WRAPPED = re.compile(r"[a-z][^:\n{}]*(?:: [a-z][^:\n{}]*){2,8}")
 
 
 def parse(text: str) -> Fault:
     """The error that a text tells; fields are empty where it does not say."""
-    plain = clean(text)
-    fault = traces.find(plain) or diagnostics.find(plain) or diagnostics.untyped(plain)
+    plain = clean(_unescaped(text))
+    traced = traces.find(plain)
+    fault = traced if traced and traced.error_line else _told(plain, traced)
     causes = fault.causes or _wrapped(fault)
     return replace(_with_code(fault), causes=tuple(_with_code(cause) for cause in causes))
+
+
+def _told(text: str, traced: Fault | None) -> Fault:
+    """The error that is told in a line, with the stack of a trace that did not tell it."""
+    told = diagnostics.find(text)
+    if traced is None:
+        return told or diagnostics.untyped(text)
+    return replace(told, frames=traced.frames, language=traced.language) if told else traced
+
+
+def _unescaped(text: str) -> str:
+    if not _ESCAPED_STACK.search(text):
+        return text
+    strings = (string for string in _QUOTED.findall(text) if _ESCAPED_STACK.search(string))
+    string: str = next(strings, text)
+    return string.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
 
 
 def _with_code(fault: Fault) -> Fault:

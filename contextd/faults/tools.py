@@ -46,6 +46,8 @@ TOOLS: dict[str, tuple[str, ...]] = {
         r"(?P<message>(?P<type>Cannot connect to the Docker daemon)[^\n]*)",
     ),
     "kubernetes": (rf"Error from server \((?P<type>\w+)\)[^\n:]*: {MESSAGE}",),
+    "aws": (rf"An error occurred \((?P<type>\w+)\) when calling [^\n:]*: {MESSAGE}",),
+    "grpc": (rf"[^\n]*?rpc error: code = (?P<type>\w+) desc = {MESSAGE}",),
     "ansible": (rf"fatal: \[[^\]\n]*\]: (?P<type>FAILED|UNREACHABLE)! => {MESSAGE}",),
     "git": (
         rf"(?P<type>CONFLICT) \([^)\n]*\): {MESSAGE}",
@@ -86,6 +88,7 @@ LAST_WORDS: dict[str, tuple[str, ...]] = {
         r"make(?:\[\d+\])?: \*\*\* \[(?P<message>[^\]\n]*)\] (?P<type>Error \d+)",
         rf"(?P<type>make)(?:\[\d+\])?: \*\*\* {MESSAGE}",
     ),
+    "gradle": (rf"\* What went wrong:\n{MESSAGE}",),
     "docker": (rf"(?:ERROR: )?(?P<type>failed to solve)(?: with [^\n:]*)?: {MESSAGE}",),
     "shell": (
         r"(?:[^\n]*?\d+ )?(?P<type>Segmentation fault|Bus error|Aborted|Illegal instruction"

@@ -62,8 +62,6 @@ def read(grammar: Grammar, text: str) -> list[Block]:
     reading = _Reading()
     end = 0
     for mark in _marks(grammar, text):
-        if mark.start() < end:
-            continue
         if mark.re in grammar.frames:
             reading.take_frame(frame_of(mark), text[end : mark.start()])
         elif mark.re in grammar.end_of_cause:

@@ -126,5 +126,16 @@ def test_what_failed_tells_more_than_that_something_failed() -> None:
     assert parse(build).error_type == "TS2304"
 
 
+def test_a_stack_alone_is_read_without_a_type() -> None:
+    frames_only = parse(JAVA.partition("\n")[2])
+
+    assert (frames_only.error_type, frames_only.error_line) == ("", "")
+    assert frames_only.frames == parse(JAVA).frames
+
+
+def test_places_without_an_error_are_no_trace() -> None:
+    assert parse("shop/cart.py:3: in total\nTHE  END").error_type == ""
+
+
 def test_an_endless_message_is_cut() -> None:
     assert len(parse("ValueError: " + "x" * 50_000).message) == 2_000

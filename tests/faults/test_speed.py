@@ -41,7 +41,8 @@ HOSTILE = [
     "Fatal error: x in ", "panic: a\n", "thread 'main' panicked at 'x\n", "Caused by: a.B: c\n",
     " ---> System.X: y", '  File "a', '  File "a", line 1\n', "E  a\n", "[main] ", "ERROR [main] ",
     "npm ERR! code X\n", "exit code ", "2024-05-01T12:00:00Z ", "web-1 | ", "tmp",
-    "abcdef1", "\ud800",
+    "abcdef1", "\ud800", '  File "a", line 1\n  +------',
+    '"\\n at ', "* What went wrong:\n", "_ ",
 ]  # fmt: skip
 
 

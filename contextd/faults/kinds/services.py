@@ -92,7 +92,7 @@ SERVICES: tuple[Kind, ...] = (
         phrases=(
             r"could not resolve dependenc|unable to resolve dependency|dependency conflict"
             r"|no matching version|could not find a version|conflicting dependencies"
-            r"|failed to select a version"
+            r"|failed to select a version|no solution found"
         ),
     ),
     Kind(

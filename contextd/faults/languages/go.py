@@ -12,7 +12,7 @@ GO = Grammar(
         r"(?P<message>[^\n]*?)(?: \[recovered[^\]\n]*\])?$",
         rf"^(?P<type>fatal error): {MESSAGE}",
         r"^ *--- (?P<type>FAIL): (?P<function>\S+) \([\d.]+s\)\n"
-        rf" +(?P<file>[^\s:]+\.go):{LINE}: {MESSAGE}",
+        rf" +(?P<file>[^\s:]+\.go):{LINE}:(?: |(?:\n[^\n]*){{0,3}}?\n +Error: +){MESSAGE}",
     ),
     frames=compiled(
         r"^ *(?:created by )?(?P<function>[^\s(]+(?:(?<=\.)\([^)\n]*\)[^\s(]*)?)"

@@ -17,6 +17,7 @@ JAVASCRIPT = Grammar(
         rf"(?:(?P<file>[^\n()]+?):{LINE}:\d{{1,9}}|<anonymous>|native|index \d+|eval at [^\n]*)"
         r"\)?(?: \{)?$",
         rf"^ *(?:async\*)?(?P<function>[^\s@()]*)@(?P<file>[^\s@()]+):{LINE}:\d{{1,9}}$",
+        rf"^ *\u276f (?:(?P<function>\S+) )?(?P<file>[^\s()]+):{LINE}:\d{{1,9}}$",  # Vitest
     ),
     library=re.compile(r"node_modules|node:|internal/|webpack/bootstrap|\[native code\]|[^ ] $"),
 )

@@ -1,7 +1,6 @@
-"""Python: tracebacks, chained and grouped, and what pytest makes of them."""
+"""Python: tracebacks, chained and grouped, and what pytest and notebooks make of them."""
 
 import re
-from collections.abc import Iterator
 
 from contextd.faults.grammar import (
     LINE,
@@ -14,11 +13,12 @@ from contextd.faults.grammar import (
     compiled,
     find_all,
     frame_of,
+    stacks_of,
 )  # fmt: skip
 
 _HEADLINE = re.compile(rf"[ |]*(?P<type>[A-Za-z_][\w.]*)(?:: ?{MESSAGE}|$)", re.MULTILINE)
 _WRAPS = re.compile(r"direct cause of the following exception|During handling of the above")
-_MEMBER = re.compile(r"^[ |]*\+-+\+?-* \d+ -+$", re.MULTILINE)
+_MEMBER = re.compile(r"^[ |]*\+-+(?:\+-+)? \d+ -+$", re.MULTILINE)
 _SECTION = re.compile(r"^(?:_{3,} .* _{3,}|=+ short test summary.*)$", re.MULTILINE)
 _LIBRARY = re.compile(
     r"site-packages|dist-packages|<frozen |<string>$|[/\\]lib[/\\]python\d|[/\\]Python\d+[/\\]Lib"
@@ -27,7 +27,7 @@ _LIBRARY = re.compile(
 
 def read_tracebacks(grammar: Grammar, text: str) -> list[Block]:
     blocks, end = [], 0
-    for calls in _runs(find_all(grammar.frames, text)):
+    for calls in stacks_of(grammar, text):
         headline = _HEADLINE.match(text, calls[-1].end() + 1)
         block = block_of(headline) if headline else Block("", "", "")
         block.frames = [frame_of(call) for call in reversed(calls)]
@@ -37,8 +37,8 @@ def read_tracebacks(grammar: Grammar, text: str) -> list[Block]:
     return blocks
 
 
-def read_pytest(grammar: Grammar, text: str) -> list[Block]:
-    """The first failure: its frames stand above and below the lines that tell the error."""
+def read_first(grammar: Grammar, text: str) -> list[Block]:
+    """The first error, where frames stand above and below the line that tells it."""
     headline = next(iter(find_all(grammar.vague_headlines, text)), None)
     if headline is None:
         return []
@@ -46,23 +46,13 @@ def read_pytest(grammar: Grammar, text: str) -> list[Block]:
     failure = text[: section_end.start() if section_end else len(text)]
     calls = find_all(grammar.frames, failure)
     block = block_of(headline)
-    block.error_type = block.error_type or next(
-        (call["type"] for call in calls if call["type"]), ""
-    )
+    block.error_type = block.error_type or _type_among(calls)
     block.frames = [frame_of(call) for call in reversed(calls)]
     return [block]
 
 
-def _runs(calls: list[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
-    """Calls of one traceback: each begins on the line after the last."""
-    run: list[re.Match[str]] = []
-    for call in calls:
-        if run and call.start() > run[-1].end() + 1:
-            yield run
-            run = []
-        run.append(call)
-    if run:
-        yield run
+def _type_among(calls: list[re.Match[str]]) -> str:
+    return next((kind for call in calls if (kind := call.groupdict().get("type"))), "")
 
 
 def _relation(between: str) -> Relation:
@@ -87,11 +77,23 @@ PYTHON = Grammar(
 PYTEST = Grammar(
     language="python",
     hints=("E  ",),
-    vague_headlines=compiled(rf"^E +{TYPE}(?:: ?{MESSAGE}|$)", r"^E +(?P<message>assert [^\n]*)"),
+    vague_headlines=compiled(rf"^E +{TYPE}(?:: ?{MESSAGE}|$)", r"^E +(?P<message>\S[^\n]*)"),
     frames=compiled(
         rf"^(?P<file>[^\s:][^\n:]*\.py):{LINE}:(?: in (?P<function>[^\n]+)| (?P<type>[A-Z]\w+))?$"
     ),
     library=_LIBRARY,
     outermost_first=True,
-    read=read_pytest,
+    read=read_first,
+)
+NOTEBOOK = Grammar(
+    language="python",
+    hints=("Traceback (most recent call last)\n",),
+    vague_headlines=compiled(rf"^{TYPE}: {MESSAGE}"),
+    frames=compiled(
+        rf"^File (?P<file>[^\n:]+):{LINE}, in (?P<function>[^\n(]+)[^\n]*",
+        rf"^(?P<file>Cell In\[\d+\]), line {LINE}$",
+    ),
+    library=_LIBRARY,
+    outermost_first=True,
+    read=read_first,
 )
