@@ -112,6 +112,8 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
 CONTEXTD_RATE_LIMITS = ENVIRONMENT.rate_limits == "on"
 CONTEXTD_POLICY = "contexts.services.authorize"
 CONTEXTD_AUTHENTICATE = "contexts.services.principal_of_token"
+# Dotted names of functions that are given the MCP server, to add to what it serves.
+CONTEXTD_MCP_EXTENSIONS: list[str] = []
 
 LOGGING = {
     "version": 1,

@@ -8,6 +8,7 @@ from typing import cast
 from django.conf import settings
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http import EventStore
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
@@ -18,6 +19,7 @@ from contextd import auth, gate, telemetry
 from contextd.callers import Caller, Principal
 from contextd.errors import ContextdError, conceal
 from contextd.mcp import envelope, server, tools
+from contextd.mcp.replay import RETRY_MILLISECONDS, Replay
 from contextd.mcp.tools import Context
 from contextd.mcp.workers import Workers
 
@@ -90,10 +92,24 @@ def is_handshake_post(scope: Scope) -> bool:
     return scope["method"] == "POST" and version in (None, *HANDSHAKE_PROTOCOL_VERSIONS)
 
 
+class ReplayingSessions(StreamableHTTPSessionManager):
+    """Sessions whose broken streams can be taken up again."""
+
+    @property
+    def event_store(self) -> EventStore:
+        """Asked for once a session."""
+        return Replay()
+
+    @event_store.setter
+    def event_store(self, shared: EventStore | None) -> None:
+        """One store for all would mix up the streams of different sessions."""
+
+
 def open_sessions(workers: Workers) -> StreamableHTTPSessionManager:
     """The sessions of this process. Host and Origin are the gate's; the SDK checks neither."""
-    return StreamableHTTPSessionManager(
+    return ReplayingSessions(
         server.build(workers, caller_of),
+        retry_interval=RETRY_MILLISECONDS,
         session_idle_timeout=IDLE_SECONDS,
         max_request_body_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
     )

@@ -1,0 +1,54 @@
+"""What was sent on the streams of one session, for a client whose connection broke off."""
+
+import secrets
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
+from mcp.types import JSONRPCMessage
+
+MAX_EVENTS = 100
+MAX_BYTES = 1024 * 1024
+RETRY_MILLISECONDS = 1000
+"""When a client whose stream ended should come back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    stream_id: str
+    message: JSONRPCMessage | None
+    size: int
+
+
+class Replay(EventStore):
+    """The newest events of one session; what is older or larger than it keeps is gone.
+
+    Each session has its own, since the ids of streams are only unique within one.
+    """
+
+    def __init__(self) -> None:
+        self._events: OrderedDict[str, Event] = OrderedDict()
+        self._size = 0
+
+    async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
+        size = len(message.model_dump_json()) if message else 0
+        event_id = secrets.token_urlsafe(12)
+        self._events[event_id] = Event(stream_id, message, size)
+        self._size += size
+        while len(self._events) > MAX_EVENTS or self._size > MAX_BYTES:
+            _, oldest = self._events.popitem(last=False)
+            self._size -= oldest.size
+        return event_id
+
+    async def replay_events_after(
+        self, last_event_id: str, send_callback: EventCallback
+    ) -> str | None:
+        if last_event_id not in self._events:
+            return None
+        stream_id = self._events[last_event_id].stream_id
+        ids = list(self._events)
+        for event_id in ids[ids.index(last_event_id) + 1 :]:
+            event = self._events.get(event_id)
+            if event and event.stream_id == stream_id and event.message:
+                await send_callback(EventMessage(event.message, event_id))
+        return stream_id
