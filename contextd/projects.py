@@ -2,7 +2,7 @@
 
 import configparser
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from django.db import IntegrityError, transaction
@@ -13,6 +13,15 @@ from contextd.errors import Invalid, NotAllowed
 from contextd.models import Project, ProjectPath
 
 GIT_REMOTE_KEY = "git_remote"
+
+Merger = Callable[[Project, Project], None]
+_mergers: list[Merger] = []
+
+
+def before_merge(merger: Merger) -> Merger:
+    """Register what an app does so that its records of the second project fit into the first."""
+    _mergers.append(merger)
+    return merger
 
 
 def find(caller: Caller, path: str) -> Project | None:
@@ -85,6 +94,8 @@ def _create(caller: Caller, root: str, remote: str | None) -> Project:
 def merge(kept: Project, absorbed: Project) -> None:
     """Move the paths and every record of `absorbed` to `kept`, then delete it."""
     with transaction.atomic():
+        for merger in _mergers:
+            merger(kept, absorbed)
         search.merge_projects(kept.pk, absorbed.pk)
         for relation in absorbed._meta.related_objects:
             holders = relation.related_model._base_manager.filter(**{relation.field.name: absorbed})

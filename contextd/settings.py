@@ -36,6 +36,7 @@ INSTALLED_APPS = [
     "contextd.search",
     "contexts",
     "checkpoints",
+    "remediations",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",

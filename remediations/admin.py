@@ -1,0 +1,49 @@
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from contextd.admin import ByOperation, SearchByMeaning
+from remediations import services
+from remediations.models import Remediation
+
+
+class TagFilter(admin.SimpleListFilter):
+    title = "tag"
+    parameter_name = "tag"
+    most = 50
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(tag, f"{tag} ({count})") for tag, count in services.common_tags(self.most)]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Remediation]
+    ) -> QuerySet[Remediation]:
+        return queryset.filter(tags__contains=[self.value()]) if self.value() else queryset
+
+
+EDITED = ["error_message", "error_type", "stack_trace", "solution", "context", "tags", "severity"]
+SHOWN = [
+    "project",
+    "seen_count",
+    "last_seen_at",
+    *("worked", "did_not_work", "outdated"),
+    *("created_by", "created_at", "updated_at"),
+]
+
+
+@admin.register(Remediation)
+class RemediationAdmin(ByOperation, SearchByMeaning, admin.ModelAdmin[Remediation]):
+    search_domain = services.DOMAIN
+    update_operation = "remediation_update"
+    operation_fields = EDITED
+    delete_operation = "remediation_delete"
+    list_display = ["__str__", "error_type", "project", "severity", "tags", "seen_count", "worked"]
+    list_filter = ["project", "severity", TagFilter, "last_seen_at"]
+    list_select_related = ["project"]
+    fields = [*EDITED, *SHOWN]
+    readonly_fields = SHOWN
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False

@@ -1,0 +1,50 @@
+"""Reads an error: what it is found by, and what two errors are compared by."""
+
+from dataclasses import dataclass
+
+from contextd import faults
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The line that tells an error and what else was printed, without what varies between runs.
+
+    `calls` are those of its stack, innermost first.
+    """
+
+    headline: str
+    details: str
+    error_type: str
+    calls: tuple[str, ...]
+    fingerprint: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.headline}\n{self.details}".strip()
+
+
+def read(error_message: str, stack_trace: str, error_type: str = "") -> Reading:
+    """Without a type, the one that the text tells."""
+    printed = _as_printed(error_message, stack_trace)
+    fault = faults.parse(printed)
+    kind = error_type or fault.error_type
+    headline = faults.normalize(_error_line(error_message))
+    details = faults.normalize(faults.focus(printed)).removeprefix(headline).strip()
+    return Reading(
+        headline=headline,
+        details=details if kind.lower() in printed.lower() else f"{kind}\n{details}".strip(),
+        error_type=kind,
+        calls=faults.signature(fault),
+        fingerprint=faults.fingerprint(printed, kind),
+    )
+
+
+def _as_printed(error_message: str, stack_trace: str) -> str:
+    """Both as one text, without saying the message twice."""
+    if not stack_trace or stack_trace in error_message:
+        return error_message
+    return stack_trace if error_message in stack_trace else f"{error_message}\n{stack_trace}"
+
+
+def _error_line(error_message: str) -> str:
+    return faults.parse(error_message).error_line or error_message

@@ -1,0 +1,256 @@
+"""What can be done with remediations."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from django.db import DatabaseError, IntegrityError
+from django.db.models import Count, F, Func
+from django.db.models.functions import Greatest
+from django.urls import reverse
+from django.utils import timezone
+
+from contextd import limits, projects, search
+from contextd.callers import Caller
+from contextd.errors import Invalid
+from contextd.models import Project, get_record
+from contextd.search import Hit, Prepared
+from contextd.status import Unhealthy, health_check
+from remediations import reading, scoring
+from remediations.models import Remediation
+from remediations.reading import Reading
+from remediations.scoring import Scores
+
+DOMAIN = "remediation"
+NOT_EMBEDDED = "The embedding backend does not answer: found by its words now, by meaning later."
+COUNTS = ["seen_count", "worked", "did_not_work", "outdated"]
+DERIVED = ["fingerprint", "solution_digest", "calls"]
+REORDERED = 50
+"""So many more than asked for are compared in detail, since that changes their order."""
+
+Outcome = Literal["worked", "did_not_work", "outdated"]
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    remediation: Remediation
+    notice: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    remediation: Remediation
+    scores: Scores
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    matches: list[Match]
+    notice: str | None
+
+
+def register_for_search() -> None:
+    search.register(
+        search.Domain(
+            name=DOMAIN,
+            title="Remediations",
+            visible_to=Remediation.objects.visible_to,
+            url_of=lambda pk: reverse("admin:remediations_remediation_change", args=[pk]),
+        )
+    )
+
+
+@health_check("remediation")
+def probe() -> None:
+    """The table can be read."""
+    try:
+        Remediation.objects.exists()
+    except DatabaseError:
+        raise Unhealthy("remediations cannot be read; run manage.py migrate") from None
+
+
+def save(
+    caller: Caller,
+    *,
+    error_message: str,
+    error_type: str,
+    solution: str,
+    project_path: str | None,
+    context: Mapping[str, str],
+    tags: Sequence[str],
+    severity: str | None,
+    stack_trace: str,
+) -> Saved:
+    """Keep a fix; the same fix of the same error strengthens the one that is kept already."""
+    read = reading.read(error_message, stack_trace, error_type)
+    prepared = _prepare(read, solution)
+    with limits.transaction():
+        project = projects.resolve(caller, project_path, context) if project_path else None
+        remediation, is_new = Remediation.objects.get_or_create(
+            fingerprint=read.fingerprint,
+            solution_digest=digest_of(solution),
+            project=project,
+            defaults={
+                "error_message": error_message,
+                "error_type": error_type,
+                "stack_trace": stack_trace,
+                "solution": solution,
+                "context": dict(context),
+                "tags": list(dict.fromkeys(tags)),
+                "severity": severity or "",
+                "calls": list(read.calls),
+                "created_by": caller.principal,
+            },
+        )
+        if not is_new:
+            return _seen_again(remediation)
+        search.store(DOMAIN, remediation.pk, remediation.project_id, prepared)
+    return Saved(remediation, None if prepared.embedded else NOT_EMBEDDED)
+
+
+def _prepare(read: Reading, solution: str) -> Prepared:
+    return search.prepare(read.headline, f"{read.details}\n{solution}".strip())
+
+
+def digest_of(solution: str) -> str:
+    """The same for the same words, however they are laid out."""
+    return hashlib.sha256(" ".join(solution.split()).encode()).hexdigest()
+
+
+def _seen_again(remediation: Remediation) -> Saved:
+    known = Remediation.objects.filter(pk=remediation.pk)
+    known.update(seen_count=F("seen_count") + 1, last_seen_at=timezone.now())
+    remediation.refresh_from_db()
+    return Saved(
+        remediation,
+        f"This fix was known already; it is seen {remediation.seen_count} times now. The rest of "
+        "what was saved with it stays as it was: remediation_update changes it.",
+    )
+
+
+def update(
+    caller: Caller,
+    remediation_id: str,
+    *,
+    error_message: str | None = None,
+    error_type: str | None = None,
+    solution: str | None = None,
+    context: Mapping[str, str] | None = None,
+    tags: Sequence[str] | None = None,
+    severity: str | None = None,
+    stack_trace: str | None = None,
+) -> Saved:
+    """Change what is given, keep the rest; changed text is embedded anew."""
+    remediation = get(caller, remediation_id)
+    given = {
+        "error_message": error_message,
+        "error_type": error_type,
+        "solution": solution,
+        "context": None if context is None else dict(context),
+        "tags": None if tags is None else list(dict.fromkeys(tags)),
+        "severity": severity,
+        "stack_trace": stack_trace,
+    }
+    changes = {name: value for name, value in given.items() if value is not None}
+    for name, value in changes.items():
+        setattr(remediation, name, value)
+    return _store_again(remediation, list(changes))
+
+
+def _store_again(remediation: Remediation, changed: list[str]) -> Saved:
+    read = reading.read(remediation.error_message, remediation.stack_trace, remediation.error_type)
+    prepared = _prepare(read, remediation.solution)
+    remediation.fingerprint = read.fingerprint
+    remediation.solution_digest = digest_of(remediation.solution)
+    remediation.calls = list(read.calls)
+    try:
+        with limits.transaction():
+            get_record(Remediation.objects.select_for_update(), str(remediation.pk))
+            remediation.save(update_fields=[*changed, *DERIVED, "updated_at"])
+            search.store(DOMAIN, remediation.pk, remediation.project_id, prepared)
+    except IntegrityError:
+        raise Invalid(
+            "this fix of this error is saved already; delete one of the two", field="solution"
+        ) from None
+    return Saved(remediation, None if prepared.embedded else NOT_EMBEDDED)
+
+
+def find(
+    caller: Caller,
+    *,
+    error_message: str,
+    stack_trace: str,
+    limit: int,
+    min_score: float,
+    tags: Sequence[str],
+) -> Matches:
+    """The fixes of the errors most like this one, among those the caller may see."""
+    read = reading.read(error_message, stack_trace)
+    found = search.find(
+        read.text,
+        domain=DOMAIN,
+        projects=caller.projects,
+        records=Remediation.objects.tagged(tags) if tags else None,
+        limit=limit + REORDERED,
+        headline=read.headline,
+        weights=scoring.WEIGHTS,
+    )
+    scores = _scores(read, found.hits)
+    good = [pk for pk in scores if scores[pk].match >= min_score]
+    best = sorted(good, key=lambda pk: scores[pk].order, reverse=True)[:limit]
+    remediations = Remediation.objects.in_bulk(best)
+    matches = [Match(remediations[pk], scores[pk]) for pk in best if pk in remediations]
+    return Matches(matches, found.notice)
+
+
+def _scores(read: Reading, hits: Sequence[Hit]) -> dict[int, Scores]:
+    compared = Remediation.objects.only(*scoring.COMPARED)
+    remediations = compared.in_bulk([hit.record_id for hit in hits])
+    return {
+        hit.record_id: scoring.score(read, hit, remediations[hit.record_id])
+        for hit in hits
+        if hit.record_id in remediations
+    }
+
+
+@projects.before_merge
+def join_with_those_of(kept: Project, absorbed: Project) -> None:
+    """What both projects know becomes one record, seen and rated by both."""
+    for theirs in Remediation.objects.filter(project=absorbed):
+        ours = Remediation.objects.filter(
+            project=kept,
+            fingerprint=theirs.fingerprint,
+            solution_digest=theirs.solution_digest,
+        )
+        counts = {name: F(name) + getattr(theirs, name) for name in COUNTS}
+        if ours.update(**counts, last_seen_at=Greatest("last_seen_at", theirs.last_seen_at)):
+            search.forget(DOMAIN, [theirs.pk])
+            theirs.delete()
+
+
+def get(caller: Caller, remediation_id: str) -> Remediation:
+    return get_record(Remediation.objects.visible_to(caller), remediation_id)
+
+
+def rate(caller: Caller, remediation_id: str, outcome: Outcome) -> Remediation:
+    """Count what became of applying it."""
+    remediation = get(caller, remediation_id)
+    Remediation.objects.filter(pk=remediation.pk).update(**{outcome: F(outcome) + 1})
+    remediation.refresh_from_db()
+    return remediation
+
+
+def delete(caller: Caller, remediation_id: str) -> None:
+    """Delete it and all it is found by."""
+    remediation = get(caller, remediation_id)
+    with limits.transaction():
+        search.forget(DOMAIN, [remediation.pk])
+        remediation.delete()
+
+
+def common_tags(limit: int) -> list[tuple[str, int]]:
+    """The tags used most, with how often."""
+    tags = Remediation.objects.annotate(tag=Func(F("tags"), function="unnest"))
+    counted = tags.values_list("tag").annotate(count=Count("pk")).order_by("-count", "tag")
+    return list(counted[:limit])

@@ -1,0 +1,34 @@
+import pytest
+
+from contextd import pipeline
+from contextd.errors import NotFound
+from remediations.models import Remediation
+from tests.conftest import Call
+from tests.remediations.conftest import Save, StrangerTo
+
+
+def test_it_is_gone_from_every_place(call: Call, save: Save) -> None:
+    gone, kept = save("the zeppelin burns"), save("the zeppelin leaks")
+
+    deleted = call("remediation_delete", id=gone)
+
+    assert deleted.message == f"remediation {gone} is deleted"
+    assert [str(one.pk) for one in Remediation.objects.all()] == [kept]
+    found = call("remediation_search", error_message="the zeppelin burns", min_score=0)
+    assert [one.id for one in found.results] == [kept]
+
+
+def test_deleting_it_twice_says_that_it_is_not_there(call: Call, save: Save) -> None:
+    saved = save("boom")
+    call("remediation_delete", id=saved)
+
+    with pytest.raises(NotFound):
+        call("remediation_delete", id=saved)
+
+
+def test_one_of_a_project_that_is_not_granted_stays(save: Save, stranger_to: StrangerTo) -> None:
+    secret = save("secret", project_path="/w/secret")
+
+    with pytest.raises(NotFound):
+        pipeline.call("remediation_delete", {"id": secret}, stranger_to("/w/secret"))
+    assert Remediation.objects.exists()

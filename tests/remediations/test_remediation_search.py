@@ -1,0 +1,149 @@
+from typing import Any
+
+import pytest
+
+from contextd import pipeline
+from tests.conftest import Call
+from tests.remediations.conftest import Save, StrangerTo
+
+TRACEBACK = """Traceback (most recent call last):
+  File "/srv/shop/orders.py", line {line}, in total
+    return sum(line.price for line in lines)
+  File "/srv/shop/prices.py", line {line}, in price
+    return PRICES[self.article]
+KeyError: '{article}'"""
+
+
+def ids(found: Any) -> list[str]:
+    return [match.id for match in found.results]
+
+
+def test_the_example_of_the_specification_holds(call: Call) -> None:
+    saved = call(
+        "remediation_save",
+        error_message="dial tcp 127.0.0.1:8080: connect: connection refused",
+        error_type="ConnectionError",
+        solution="Start the server: ./server",
+        severity="medium",
+        tags=["networking", "server"],
+    )
+
+    found = call("remediation_search", error_message="connection refused", limit=5, min_score=0.6)
+    assert ids(found) == [saved.id]
+
+
+def test_results_carry_what_was_saved_and_how_well_it_fits(call: Call, save: Save) -> None:
+    saved = save("disk is full", error_type="OSError", context={"a": "b"}, tags=["c"])
+
+    found = call("remediation_search", error_message="OSError: disk is full")
+    (match,) = found.results
+    assert (found.query, found.total, found.notice) == ("OSError: disk is full", 1, None)
+    assert (match.id, match.error_message, match.error_type) == (saved, "disk is full", "OSError")
+    assert (match.solution, match.tags, match.context) == ("Fixed: disk is full", ["c"], {"a": "b"})
+    assert (match.seen_count, match.worked, match.did_not_work, match.outdated) == (1, 0, 0, 0)
+    assert match.match_score == pytest.approx(0.7 * match.semantic_score + 0.3 * match.string_score)
+    assert 0 < match.string_score <= 1
+    assert 0 < match.semantic_score <= 1
+
+
+def test_the_best_match_comes_first_and_limit_cuts_the_rest(call: Call, save: Save) -> None:
+    for number in range(4):
+        save(f"cannot open file number {'abcd'[number]}")
+    best = save("cannot open socket")
+
+    found = call("remediation_search", error_message="cannot open socket", limit=3, min_score=0)
+    scores = [match.match_score for match in found.results]
+    assert ids(found)[0] == best
+    assert (len(scores), found.total) == (3, 3)
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_worse_matches_than_asked_for_are_left_out(call: Call, save: Save) -> None:
+    good, bad = save("connection to the database timed out"), save("the button is too green")
+
+    everything = call("remediation_search", error_message="database timed out", min_score=0)
+    assert ids(everything) == [good, bad]
+    assert ids(call("remediation_search", error_message="database timed out")) == [good]
+    assert call("remediation_search", error_message="database timed out", min_score=1).total == 0
+
+
+def test_the_same_error_with_other_numbers_and_paths_is_found(call: Call, save: Save) -> None:
+    saved = save(TRACEBACK.format(line=10, article="pear"), error_type="KeyError")
+    for number in range(5):
+        save(f"KeyError: 'setting number {'abcde'[number]}'", error_type="KeyError")
+
+    found = call("remediation_search", error_message=TRACEBACK.format(line=99, article="fig"))
+    assert ids(found)[0] == saved
+    assert found.results[0].match_score > 0.8
+
+
+def test_a_stack_that_is_alike_is_said(call: Call, save: Save) -> None:
+    with_stack = save(
+        "KeyError: 'pear'",
+        error_type="KeyError",
+        stack_trace=TRACEBACK.format(line=10, article="pear"),
+    )
+    without = save("KeyError: 'plum'", error_type="KeyError")
+
+    stack = TRACEBACK.format(line=77, article="fig")
+    found = call("remediation_search", error_message="KeyError: 'fig'", stack_trace=stack)
+    assert {match.id: match.stack_trace_match for match in found.results} == {
+        with_stack: True,
+        without: False,
+    }
+    assert ids(found)[0] == with_stack
+
+
+@pytest.mark.parametrize(
+    ("error_type", "is_kindred"),
+    [("ImportError", True), ("builtins.ModuleNotFoundError", True), ("KeyError", False)],
+)
+def test_a_type_of_the_same_family_is_said(
+    call: Call, save: Save, error_type: str, is_kindred: bool
+) -> None:
+    save("yaml is missing", error_type=error_type)
+
+    found = call(
+        "remediation_search",
+        error_message="ModuleNotFoundError: No module named 'yaml'",
+        min_score=0,
+    )
+    assert found.results[0].error_type_match is is_kindred
+
+
+def test_all_given_tags_are_needed_even_when_others_fit_better(call: Call, save: Save) -> None:
+    for number in range(120):
+        save(f"migration failed at step {'x' * (number + 1)}", tags=["db"])
+    rare = save("the kittens are asleep", tags=["db", "rare"])
+
+    found = call(
+        "remediation_search", error_message="migration failed", tags=["db", "rare"], min_score=0
+    )
+    assert ids(found) == [rare]
+
+
+def test_what_is_out_of_range_is_clamped(call: Call, save: Save) -> None:
+    save("boom")
+    save("bang")
+
+    found = call("remediation_search", error_message="boom", limit=0, min_score=-3)
+    assert found.total == 1
+    assert call("remediation_search", error_message="boom", limit=1000, min_score=7).total == 0
+
+
+def test_projects_that_are_not_granted_stay_hidden_and_others_do_not_vanish(
+    call: Call, save: Save, stranger_to: StrangerTo
+) -> None:
+    for number in range(60):
+        save(f"login failed for tenant {'x' * (number + 1)}", project_path="/w/secret")
+    shared = save("login failed")
+    granted = save("login failed again", project_path="/w/shop")
+
+    asked = {"error_message": "login failed", "limit": 10, "min_score": 0}
+    found = pipeline.call("remediation_search", asked, stranger_to("/w/secret"))
+    assert set(ids(found)) == {shared, granted}
+    assert len(ids(call("remediation_search", **asked))) == 10
+
+
+def test_nothing_is_known_yet(call: Call) -> None:
+    assert call("remediation_search", error_message="boom").total == 0

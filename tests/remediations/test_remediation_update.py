@@ -1,0 +1,90 @@
+import pytest
+
+from contextd import pipeline
+from contextd.errors import Invalid, NotFound
+from remediations.models import Remediation
+from tests.conftest import Call
+from tests.remediations.conftest import Save, StrangerTo
+
+
+def test_only_what_is_given_changes(call: Call, save: Save) -> None:
+    saved = save("boom", context={"a": "b"}, tags=["t"], severity="low", stack_trace="at x")
+    call("remediation_feedback", id=saved, outcome="worked")
+
+    updated = call("remediation_update", id=saved, solution="restart twice")
+
+    kept = Remediation.objects.get()
+    assert updated.solution == kept.solution == "restart twice"
+    assert (kept.error_message, kept.context, kept.tags) == ("boom", {"a": "b"}, ["t"])
+    assert (kept.severity, kept.stack_trace, kept.worked) == ("low", "at x", 1)
+
+
+def test_everything_can_change_and_the_optional_be_emptied(call: Call, save: Save) -> None:
+    saved = save("boom", context={"a": "b"}, tags=["t"], severity="low", stack_trace="at x")
+
+    call(
+        "remediation_update",
+        id=saved,
+        error_message="bang",
+        error_type="Bang",
+        solution="reboot",
+        context={},
+        tags=[],
+        severity="",
+        stack_trace="",
+    )
+
+    kept = Remediation.objects.get()
+    assert (kept.error_message, kept.error_type, kept.solution) == ("bang", "Bang", "reboot")
+    assert (kept.context, kept.tags, kept.severity, kept.stack_trace) == ({}, [], "", "")
+
+
+def test_it_is_found_by_its_new_words_and_no_longer_by_the_old(call: Call, save: Save) -> None:
+    saved, other = save("the zeppelin burns"), save("the submarine leaks")
+
+    call("remediation_update", id=saved, error_message="the orchard floods", solution="drain it")
+
+    found = call("remediation_search", error_message="orchard floods").results
+    assert found[0].id == saved
+    assert all(
+        match.string_score < 0.5
+        for match in call("remediation_search", error_message="zeppelin", min_score=0).results
+    )
+    assert other != saved
+
+
+def test_a_changed_one_is_strengthened_by_what_it_says_now(call: Call, save: Save) -> None:
+    saved = save("boom", error_type="Boom", solution="restart")
+    call("remediation_update", id=saved, error_message="bang", solution="reboot")
+
+    assert save("bang", error_type="Boom", solution="reboot") == saved
+
+
+def test_it_cannot_become_the_same_as_another(call: Call, save: Save) -> None:
+    save("boom", error_type="Boom", solution="restart")
+    saved = save("boom", error_type="Boom", solution="reboot")
+
+    with pytest.raises(Invalid, match="saved already"):
+        call("remediation_update", id=saved, solution="restart")
+    assert Remediation.objects.get(pk=saved).solution == "reboot"
+
+
+def test_a_credential_is_replaced_before_it_is_stored_and_counted(call: Call, save: Save) -> None:
+    saved = save("boom")
+
+    updated = call("remediation_update", id=saved, solution="postgresql://app:s3cretpass@db/shop")
+
+    assert updated.redacted == 1
+    assert "s3cretpass" not in Remediation.objects.get().solution
+
+
+def test_one_of_a_project_that_is_not_granted_cannot_be_changed(
+    save: Save, stranger_to: StrangerTo
+) -> None:
+    secret = save("secret", solution="keep", project_path="/w/secret")
+
+    with pytest.raises(NotFound):
+        pipeline.call(
+            "remediation_update", {"id": secret, "solution": "x"}, stranger_to("/w/secret")
+        )
+    assert Remediation.objects.get().solution == "keep"
