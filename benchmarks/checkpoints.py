@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import django
+
 from benchmarks import report, server, sets
 from benchmarks.client import Client
 from benchmarks.notes import checkpoint_of
@@ -98,6 +100,7 @@ def main() -> None:
         several = throughput(running.port, queries, 8)
         memory = memory_of_children(running.process.pid)
         saved = measure_saves(client)
+        limiter = limiter_cost(running.data_dir)
     rows = [
         ["`checkpoint_search`, all projects", *figures(everywhere)],
         ["`checkpoint_search`, one project of five", *figures(in_project)],
@@ -109,7 +112,8 @@ def main() -> None:
         f"{SIZE} checkpoints of real texts in {PROJECTS} projects; raw keep-alive HTTP to `/mcp`, "
         "protocol 2026-07-28, one client, warm, every query new, rate limits off.\n\n"
         f"{report.table(['call', 'p50 ms', 'p95 ms', 'p99 ms', 'calls'], rows)}\n\n"
-        f"Eight clients at once: {several:.0f} searches a second. Resident memory: {resident}."
+        f"Eight clients at once: {several:.0f} searches a second. Resident memory: {resident}. "
+        f"The rate limiter costs a call {limiter:.2f} ms (p50)."
     )
     report.write("checkpoints", "Checkpoints: speed", "make bench", text)
 
@@ -127,6 +131,23 @@ def measure_saves(client: Client) -> list[float]:
     for checkpoint in ids:
         client.call("checkpoint_delete", id=checkpoint)
     return times
+
+
+def limiter_cost(data_dir: Path) -> float:
+    """Milliseconds for both buckets of a call, in the Valkey of the running server."""
+    os.environ |= {"CONTEXTD_DATA_DIR": str(data_dir), "CONTEXTD_RATE_LIMITS": "on"}
+    os.environ["DJANGO_SETTINGS_MODULE"] = "contextd.settings"
+    django.setup()
+    from contextd import limits, operations
+    from contextd.callers import Caller
+
+    times = []
+    for number in range(1000):
+        caller = Caller(principal=f"p{number}", door="mcp", connection=f"c{number}")
+        started = time.perf_counter()
+        limits.throttle(operations.get("checkpoint_list"), caller)
+        times.append((time.perf_counter() - started) * 1000)
+    return sets.percentile(times, 0.5)
 
 
 def figures(times: list[float]) -> list[str]:
