@@ -1,4 +1,4 @@
-"""The admin door: edits that are calls of operations, search by meaning, projects."""
+"""The admin door: edits that are calls of operations, search by meaning, projects, sessions."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,9 +6,9 @@ from django.contrib import admin, messages
 from django.db.models import Case, QuerySet, When
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
-from contextd import auth, pipeline, projects, search
+from contextd import auth, pipeline, projects, search, sessions
 from contextd.errors import ContextdError
-from contextd.models import Project, ProjectPath
+from contextd.models import Project, ProjectPath, Session
 from contextd.operations import Result
 
 if TYPE_CHECKING:
@@ -108,3 +108,40 @@ class ProjectAdmin(admin.ModelAdmin[Project]):
         for absorbed in others:
             projects.merge(kept, absorbed)
         messages.success(request, f"{len(others)} merged into {kept}")
+
+
+@admin.register(Session)
+class SessionAdmin(admin.ModelAdmin[Session]):
+    """Only to look at and to end: to delete a session is to end it."""
+
+    list_display = [
+        "__str__",
+        "principal",
+        "context",
+        "protocol_version",
+        "created_at",
+        "last_seen_at",
+    ]
+    list_filter = ["context", "protocol_version"]
+    search_fields = ["id", "principal", "user__username", "client_name"]
+    actions = ["end_selected"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Session | None = None) -> bool:
+        return False
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        actions = super().get_actions(request)
+        actions.pop("delete_selected", None)
+        return actions
+
+    def delete_model(self, request: HttpRequest, obj: Session) -> None:
+        sessions.end([obj.pk])
+
+    @admin.action(description="End the selected sessions", permissions=["delete"])
+    def end_selected(self, request: HttpRequest, queryset: QuerySet[Session]) -> None:
+        ended = list(queryset.values_list("pk", flat=True))
+        sessions.end(ended)
+        messages.success(request, f"{len(ended)} ended: their clients have to connect again")

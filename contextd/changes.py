@@ -1,22 +1,12 @@
 """What the server offers has changed: told here by whoever changed it, heard by the doors."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
 from django.db import transaction
 
-Kind = Literal["tools", "prompts", "resources"]
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """The list of that kind is another now, or the one resource at `uri` is."""
-
-    kind: Kind
-    uri: str | None = None
-
+from contextd import bus
+from contextd.bus import Change, Kind
 
 Listener = Callable[[Change], None]
 
@@ -24,8 +14,11 @@ _listeners: list[Listener] = []
 
 
 def announce(kind: Kind, uri: str | None = None) -> None:
-    """Tell every connected client once the current transaction has committed."""
-    transaction.on_commit(partial(_publish, Change(kind, uri)))
+    """Tell every client of every process, once the current transaction has committed.
+
+    The list of that kind is another now or, with `uri`, the resource there is.
+    """
+    transaction.on_commit(partial(_publish, Change(kind=kind, uri=uri)))
 
 
 def subscribe(listener: Listener) -> Callable[[], None]:
@@ -37,6 +30,12 @@ def subscribe(listener: Listener) -> Callable[[], None]:
     return partial(_listeners.remove, listener)
 
 
-def _publish(change: Change) -> None:
+def hear(change: Change) -> None:
+    """Tell the listeners of this process."""
     for listener in _listeners.copy():
         listener(change)
+
+
+def _publish(change: Change) -> None:
+    hear(change)
+    bus.tell(change)

@@ -1,8 +1,10 @@
-"""What the kernel stores: projects."""
+"""What the kernel stores: projects, and the sessions of MCP clients."""
 
+from datetime import datetime
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Self, TypeVar
 
+from django.conf import settings
 from django.contrib.postgres.indexes import HashIndex
 from django.db import models
 from django.db.models.functions import MD5, Length
@@ -70,6 +72,66 @@ class ProjectPath(models.Model):
 
     def __str__(self) -> str:
         return self.path
+
+
+class SessionQuerySet(models.QuerySet["Session"]):
+    def seen_since(self, moment: datetime) -> Self:
+        return self.filter(last_seen_at__gte=moment)
+
+    def unseen_since(self, moment: datetime) -> Self:
+        return self.filter(last_seen_at__lt=moment)
+
+    def surplus_of(self, principal: str, most: int) -> Self:
+        """All but that many of a principal's sessions, of which the last seen are kept."""
+        return self.filter(principal=principal).order_by("-last_seen_at", "-created_at")[most:]
+
+
+class Session(models.Model):
+    """A client that speaks MCP up to 2025-11-25, from its handshake to its end.
+
+    Any web process can serve it from what stands here; when it ends, so does the row.
+    """
+
+    id = models.CharField(primary_key=True, max_length=64, editable=False)
+    principal = models.CharField(max_length=200)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="mcp_sessions"
+    )
+    context = models.CharField(max_length=200)
+    client_name = models.CharField(max_length=100)
+    client_version = models.CharField(max_length=100)
+    client_capabilities = models.JSONField()
+    protocol_version = models.CharField(max_length=10)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_seen_at = models.DateTimeField(
+        auto_now_add=True, db_index=True, help_text="Written once a minute while it is in use"
+    )
+    metadata = models.JSONField(default=dict)
+
+    objects = SessionQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = "MCP session"
+        ordering = ["-last_seen_at"]
+        indexes = [models.Index(fields=["principal", "-last_seen_at"], name="session_of_principal")]
+
+    def __str__(self) -> str:
+        return f"{self.client_name} {self.client_version}".strip()
+
+
+class Subscription(models.Model):
+    """That a session wants to be told when a resource changes."""
+
+    session = models.ForeignKey(Session, models.CASCADE, related_name="subscriptions")
+    uri = models.CharField(max_length=2000)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("session", MD5("uri"), name="subscription_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.uri
 
 
 Record = TypeVar("Record", bound=models.Model)

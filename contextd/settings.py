@@ -101,6 +101,10 @@ CELERY_BEAT_SCHEDULE = {
         "task": "contextd.search.tasks.embed_pending",
         "schedule": schedule(60),
     },
+    "end idle sessions": {
+        "task": "contextd.tasks.end_idle_sessions",
+        "schedule": schedule(60),
+    },
 }
 
 LANGUAGE_CODE = "en"

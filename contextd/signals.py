@@ -4,3 +4,6 @@ from django.dispatch import Signal
 
 operation_finished = Signal()
 """Sent after every call with `operation`, `caller`, `category` ("ok" or an error's), `seconds`."""
+
+session_created = Signal()
+"""Sent when an MCP client has opened a `session`, which is its row."""

@@ -1,0 +1,90 @@
+"""What the processes of one installation tell each other, over Valkey. Nothing here is kept."""
+
+import logging
+import secrets
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from django.conf import settings
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from redis import Redis
+from redis.exceptions import RedisError
+
+EVERYBODY = "contextd:bus"
+TIMEOUT_SECONDS = 2
+
+Kind = Literal["tools", "prompts", "resources"]
+
+logger = logging.getLogger(__name__)
+
+
+@cache
+def this_process() -> str:
+    """A name for it; made when it is first asked for, since a fork would copy an earlier one."""
+    return secrets.token_hex(4)
+
+
+class Message(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    sender: str = Field(default_factory=this_process)
+
+
+class Change(Message):
+    """The list of that kind is another now or, with `uri`, the one resource there is."""
+
+    about: Literal["change"] = "change"
+    kind: Kind
+    uri: str | None = None
+
+
+class SessionsEnded(Message):
+    about: Literal["sessions ended"] = "sessions ended"
+    sessions: list[str]
+
+
+class StreamOpened(Message):
+    """A process has the stream of that session now, so that no other should keep one."""
+
+    about: Literal["stream opened"] = "stream opened"
+    session: str
+
+
+class FromClient(Message):
+    """A JSON-RPC message that reached another process than the one that waits for it."""
+
+    about: Literal["from client"] = "from client"
+    session: str
+    content: dict[str, Any]
+
+
+class ToClient(Message):
+    """A JSON-RPC message for the stream of a session, whichever process has that."""
+
+    about: Literal["to client"] = "to client"
+    session: str
+    content: dict[str, Any]
+
+
+News = Change | SessionsEnded | StreamOpened | FromClient | ToClient
+
+news: TypeAdapter[News] = TypeAdapter(Annotated[News, Field(discriminator="about")])
+
+
+def channel_of(process: str) -> str:
+    return f"{EVERYBODY}:{process}"
+
+
+def tell(message: Message) -> None:
+    """Tell every process; when Valkey does not answer, they find out later by themselves."""
+    try:
+        _valkey().publish(EVERYBODY, message.model_dump_json())
+    except RedisError:
+        logger.warning("the other processes are not told: Redis does not answer (REDIS_URL)")
+
+
+@cache
+def _valkey() -> "Redis":
+    return Redis.from_url(
+        settings.REDIS_URL, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS
+    )

@@ -1,0 +1,113 @@
+"""Sessions of MCP clients up to protocol 2025-11-25: begun, found, noted as seen, ended."""
+
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from contextd import bus
+from contextd.callers import Principal
+from contextd.models import Session, SessionQuerySet, Subscription
+from contextd.signals import session_created
+
+MAX_IDLE = timedelta(minutes=30)
+# Use is noted this often, so a session may be that much less idle than its row says.
+SEEN_EVERY = timedelta(minutes=1)
+MAX_PER_PRINCIPAL = 50
+ID_BYTES = 16
+MAX_NAME = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """What a client says of itself in the handshake."""
+
+    name: str
+    version: str
+    capabilities: dict[str, Any]
+
+
+def begin(principal: Principal, *, context: str, client: Client, protocol_version: str) -> Session:
+    """A new session. Where the principal has too many, the one unseen for longest ends."""
+    with transaction.atomic():
+        session = Session.objects.create(
+            id=secrets.token_hex(ID_BYTES),
+            principal=principal.name,
+            user_id=principal.user_id,
+            context=context,
+            client_name=client.name[:MAX_NAME],
+            client_version=client.version[:MAX_NAME],
+            client_capabilities=client.capabilities,
+            protocol_version=protocol_version,
+        )
+        _end_all(Session.objects.surplus_of(principal.name, MAX_PER_PRINCIPAL))
+    session_created.send(Session, session=session)
+    return session
+
+
+def find(session_id: str, *, principal: str, context: str) -> Session | None:
+    """The session, for the principal and context that began it; for others there is none."""
+    if len(session_id) != 2 * ID_BYTES or not session_id.isalnum():
+        return None
+    lasting = Session.objects.seen_since(_idle_limit())
+    return lasting.filter(pk=session_id, principal=principal, context=context).first()
+
+
+def note_seen(seen: Collection[str]) -> None:
+    """Sessions that are in use; who calls this does so once in `SEEN_EVERY`."""
+    Session.objects.filter(pk__in=seen).update(last_seen_at=timezone.now())
+
+
+def ended_among(session_ids: Collection[str]) -> set[str]:
+    lasting = Session.objects.filter(pk__in=session_ids).values_list("pk", flat=True)
+    return set(session_ids) - set(lasting)
+
+
+def end(session_ids: Collection[str]) -> None:
+    """End them in every process."""
+    with transaction.atomic():
+        Session.objects.filter(pk__in=session_ids).delete()
+        _tell_ended(session_ids)
+
+
+def end_idle() -> int:
+    """How many sessions have not been used for too long, and are ended for it."""
+    return _end_all(Session.objects.unseen_since(_idle_limit()))
+
+
+def subscribe(session_id: str, uri: str) -> None:
+    Subscription.objects.get_or_create(session_id=session_id, uri=uri)
+
+
+def unsubscribe(session_id: str, uri: str) -> None:
+    Subscription.objects.filter(session_id=session_id, uri=uri).delete()
+
+
+def subscribers(uri: str, among: Collection[str]) -> list[str]:
+    """Those of the sessions that want to know when the resource changes."""
+    wanted = Subscription.objects.filter(session_id__in=among, uri=uri)
+    return list(wanted.values_list("session_id", flat=True))
+
+
+def _idle_limit() -> datetime:
+    return timezone.now() - MAX_IDLE - SEEN_EVERY
+
+
+def _end_all(sessions: SessionQuerySet) -> int:
+    """A session whose row is locked is being noted as seen, and stays."""
+    with transaction.atomic():
+        locked = sessions.select_for_update(skip_locked=True)
+        ended = list(locked.values_list("pk", flat=True))
+        if ended:
+            Session.objects.filter(pk__in=ended).delete()
+            _tell_ended(ended)
+    return len(ended)
+
+
+def _tell_ended(session_ids: Collection[str]) -> None:
+    transaction.on_commit(partial(bus.tell, bus.SessionsEnded(sessions=list(session_ids))))
