@@ -18,10 +18,15 @@ async def checked(receive: Receive) -> Receive:
     """Read the body and look at it; what is returned gives it to the next reader."""
     body = await read(receive)
     check(body)
-    unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    return unread(body, receive)
+
+
+def unread(body: bytes, receive: Receive) -> Receive:
+    """Gives a body that was read to the next reader."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:
-        return unread.pop() if unread else await receive()
+        return messages.pop() if messages else await receive()
 
     return again
 
