@@ -6,10 +6,10 @@ MANAGE := $(BIN)/python manage.py
 PIP_INSTALL := umask 022 && $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fix snapshots eval bench
+.PHONY: help run test check fix snapshots eval bench node conformance
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: .venv/installed ## Start contextd; Ctrl-C stops it
 	@$(MANAGE) up
@@ -43,6 +43,16 @@ eval: .venv/installed-dev ## Measure how well search finds
 
 bench: .venv/installed-dev ## Measure how fast it is
 	@$(BIN)/python -m benchmarks.checkpoints $(ARGS)
+
+conformance: .venv/installed-dev .ci/node/node_modules/.installed ## Run the official MCP conformance suite
+	@$(BIN)/python -m tests.conformance.report
+
+node: .ci/node/node_modules/.installed ## Install the programs from npm that some tests run
+
+.ci/node/node_modules/.installed: .ci/node/package-lock.json
+	@echo "Installing programs that tests run from npm (once) ..."
+	@npm ci --prefix .ci/node --no-audit --no-fund --loglevel error
+	@touch $@
 
 .venv/installed: requirements.txt | .venv/bin/pip
 	@echo "Installing what contextd needs into .venv (once) ..."
