@@ -49,6 +49,14 @@ class NotAllowed(ContextdError):
     category, status = "unauthorized", 403
 
 
+class Declined(NotAllowed):
+    """The person who was asked did not agree."""
+
+
+class Unsupported(Invalid):
+    """The caller's program lacks what is needed; `details["ability"]` names it."""
+
+
 class TimedOut(ContextdError):
     category, status = "timeout", 504
 

@@ -4,7 +4,8 @@ An operation is declared once, in an app's `operations.py`. MCP, REST, the comma
 the admin and the documentation are all made from this registry.
 """
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar, get_type_hints
 
@@ -12,9 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contextd import validation
 from contextd.callers import Caller
+from contextd.conversations import Conversation
 from contextd.errors import Invalid, NotFound
 
 Effect = Literal["read", "write", "delete"]
+Kind = Literal["tool", "resource", "prompt"]
 
 
 class Request(BaseModel):
@@ -46,7 +49,8 @@ class Rate:
 
 
 Handler = Callable[[Caller, Any], Result]
-H = TypeVar("H", bound=Handler)
+WaitingHandler = Callable[[Caller, Any, Conversation], Awaitable[Result]]
+H = TypeVar("H", bound=Handler | WaitingHandler)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +58,21 @@ class Operation:
     DEFAULT_RATE: ClassVar[Rate] = Rate(10, burst=20)
 
     name: str
-    handler: Handler
+    handler: Callable[..., Any]
+    """A `Handler`, or a `WaitingHandler` where it `waits`."""
     request: type[Request]
     result: type[Result]
     effect: Effect
     timeout: float
     rate: Rate
     atomic: bool
+    kind: Kind = "tool"
+    """What it is offered as; resources and prompts are read by an operation of their own."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether its handler is a coroutine, for what must wait long."""
+        return inspect.iscoroutinefunction(self.handler)
 
     @property
     def description(self) -> str:
@@ -109,6 +121,7 @@ def operation(
 
     `timeout` is in seconds. `atomic=False` is for handlers that wait on another service:
     no transaction is held meanwhile, and their services open `limits.transaction()`.
+    A handler that waits long, for a person or a job, is a coroutine and given a `Conversation`.
     """
 
     def register(handler: H) -> H:

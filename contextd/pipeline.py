@@ -1,60 +1,124 @@
 """The only way an operation runs, whichever door it came in by."""
 
+import asyncio
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 from contextd import errors, guards, limits, operations, telemetry
 from contextd.callers import Caller
-from contextd.errors import ContextdError, Internal
-from contextd.operations import Operation, Result
+from contextd.conversations import Alone, Conversation, Interim
+from contextd.errors import ContextdError, Internal, TimedOut
+from contextd.operations import Operation, Request, Result
 from contextd.signals import operation_finished
 
 
 def call(name: str, arguments: dict[str, Any], caller: Caller) -> Result:
-    """Check, run and record one call.
+    """Check, run and record one call of an operation that is offered as a tool.
 
     Raises ContextdError, and nothing else: a bug becomes `Internal`, logged under the
     reference that the caller is given.
     """
-    operation = operations.get(name)
-    with telemetry.operation_span(operation, caller), _announced(operation, caller):
+    return perform(operations.get(name), arguments, caller)
+
+
+def perform(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Result:
+    """`call` for an operation at hand, whatever it is offered as."""
+    if operation.waits:
+        return asyncio.run(converse(operation, arguments, caller, Alone()))
+    record = Record(operation, caller)
+    with telemetry.operation_span(operation, caller):
         try:
-            return run(operation, arguments, caller)
-        except ContextdError:
-            raise
-        except Exception as error:
-            raise errors.conceal(name, error) from None
+            with record.judging():
+                return run(operation, arguments, caller)
+        finally:
+            record.announce()
+
+
+async def converse(
+    operation: Operation, arguments: dict[str, Any], caller: Caller, conversation: Conversation
+) -> Result:
+    """`perform` for an operation that waits; it holds no thread and no connection meanwhile.
+
+    Raises an `Interim` too, where the conversation has to go on elsewhere.
+    """
+    record = Record(operation, caller)
+    with telemetry.operation_span(operation, caller):
+        try:
+            with record.judging():
+                return await run_waiting(operation, arguments, caller, conversation)
+        finally:
+            if not record.is_interim:
+                # Also when the call is cancelled, which must not stop this.
+                telling = asyncio.create_task(conversation.do(record.announce))
+                await asyncio.shield(telling)
 
 
 def run(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Result:
-    guards.authorize(operation, caller)
-    limits.throttle(operation, caller)
-    request = operation.parse(arguments)
-    request, redacted = guards.redact(operation, request)
+    request, redacted = prepare(operation, arguments, caller)
     transaction = limits.transaction if operation.atomic else nullcontext
     with limits.deadline(operation.timeout), transaction():
-        result = operation.handler(caller, request)
+        result: Result = operation.handler(caller, request)
+    return tell_redacted(result, redacted)
+
+
+async def run_waiting(
+    operation: Operation, arguments: dict[str, Any], caller: Caller, conversation: Conversation
+) -> Result:
+    with limits.deadline(operation.timeout):
+        try:
+            async with asyncio.timeout(operation.timeout):
+                request, redacted = await conversation.do(
+                    partial(prepare, operation, arguments, caller)
+                )
+                result: Result = await operation.handler(caller, request, conversation)
+        except TimeoutError:
+            raise TimedOut(f"no answer within {operation.timeout:g} s") from None
+    return tell_redacted(result, redacted)
+
+
+def prepare(operation: Operation, arguments: dict[str, Any], caller: Caller) -> tuple[Request, int]:
+    """What every call must pass; the request, and how many credentials were taken out of it."""
+    guards.authorize(operation, caller)
+    limits.throttle(operation, caller)
+    return guards.redact(operation, operation.parse(arguments))
+
+
+def tell_redacted(result: Result, redacted: int) -> Result:
     return result.model_copy(update={"redacted": redacted}) if redacted else result
 
 
-@contextmanager
-def _announced(operation: Operation, caller: Caller) -> Iterator[None]:
-    """Tell the listeners of `operation_finished` how the block ended and how long it took."""
-    started = time.perf_counter()
-    category = Internal.category
-    try:
-        yield
-        category = "ok"
-    except ContextdError as error:
-        category = error.category
-        raise
-    finally:
+class Record:
+    """How one call ended and how long it took, for the listeners of `operation_finished`."""
+
+    def __init__(self, operation: Operation, caller: Caller) -> None:
+        self._operation, self._caller = operation, caller
+        self._started = time.perf_counter()
+        self._category = Internal.category
+        self.is_interim = False
+
+    @contextmanager
+    def judging(self) -> Iterator[None]:
+        """Note how the block ends, and let nothing out that callers should not see."""
+        try:
+            yield
+            self._category = "ok"
+        except ContextdError as error:
+            self._category = error.category
+            raise
+        except Interim:
+            self.is_interim = True
+            raise
+        except Exception as error:
+            raise errors.conceal(self._operation.name, error) from None
+
+    def announce(self) -> None:
         operation_finished.send_robust(
             sender=Operation,
-            operation=operation,
-            caller=caller,
-            category=category,
-            seconds=time.perf_counter() - started,
+            operation=self._operation,
+            caller=self._caller,
+            category=self._category,
+            seconds=time.perf_counter() - self._started,
         )

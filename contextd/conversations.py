@@ -1,0 +1,112 @@
+"""What an operation that waits may do meanwhile: ask the person, say how far it is, take its time.
+
+Such a handler is a coroutine, and may be run again from its start, with the answers that were
+given: it asks before it acts.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeVar
+
+from django.db import close_old_connections
+from pydantic import BaseModel, ConfigDict
+
+from contextd.errors import Unsupported
+
+FIELD_TYPES = {"string", "number", "integer", "boolean"}
+
+Outcome = TypeVar("Outcome")
+Ability = Literal["questions", "later results"]
+
+
+class Form(BaseModel):
+    """What a person is asked to fill in: fields of text, numbers, yes or no, or a choice."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        for name, field in cls.model_json_schema()["properties"].items():
+            if field.get("type") not in FIELD_TYPES:
+                raise TypeError(f"clients have no input for the field {name!r} of {cls.__name__}")
+
+
+F = TypeVar("F", bound=Form)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    text: str
+    form: type[Form]
+
+
+class Interim(Exception):
+    """Not the end of the operation: it is run again, from its start."""
+
+
+class Unanswered(Interim):
+    """The person is asked elsewhere; the operation is run again with the answers."""
+
+    def __init__(self, questions: Mapping[str, Question]) -> None:
+        super().__init__(", ".join(questions))
+        self.questions = questions
+
+
+class Detached(Interim):
+    """It goes on where nobody waits for it."""
+
+
+class Conversation(Protocol):
+    """Between a running operation and whoever called it; each door has its own."""
+
+    async def report(
+        self, done: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        """Say how far it is."""
+
+    async def ask(self, key: str, text: str, form: type[F]) -> F:
+        """Put a question to the person; `key` tells it from the operation's other ones.
+
+        Raises Declined, or Unsupported where nobody can be asked.
+        """
+
+    async def ask_all(self, questions: Mapping[str, Question]) -> Mapping[str, Form]:
+        """Put several at once."""
+
+    async def take_time(self) -> bool:
+        """From here on it takes long: let the caller come back for the result, if it can.
+
+        Says whether it will; else it goes on waiting.
+        """
+
+    async def do(self, work: Callable[[], Outcome]) -> Outcome:
+        """Run something short that is not a coroutine, such as a service that asks the database."""
+
+
+class Alone:
+    """For a door where nobody can be asked: a script, a command."""
+
+    async def report(
+        self, done: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        return None
+
+    async def ask(self, key: str, text: str, form: type[F]) -> F:
+        raise Unsupported(f"a person has to be asked: {text}", ability="questions")
+
+    async def ask_all(self, questions: Mapping[str, Question]) -> Mapping[str, Form]:
+        texts = " ".join(question.text for question in questions.values())
+        raise Unsupported(f"a person has to be asked: {texts}", ability="questions")
+
+    async def take_time(self) -> bool:
+        return False
+
+    async def do(self, work: Callable[[], Outcome]) -> Outcome:
+        def then_let_go() -> Outcome:
+            try:
+                return work()
+            finally:
+                close_old_connections()
+
+        return await asyncio.to_thread(then_let_go)
