@@ -2,11 +2,13 @@
 
 import asyncio
 import weakref
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import anyio
+from mcp import MCPError
 from mcp.server import Server
 from mcp.server.connection import Connection
 from mcp.server.context import CallNext, HandlerResult
@@ -19,18 +21,27 @@ from mcp.server.subscriptions import (
     ServerEvent,
     ToolsListChanged,
 )
-from mcp.types import EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
+from mcp.types import (
+    INVALID_PARAMS,
+    EmptyResult,
+    SubscribeRequestParams,
+    UnsubscribeRequestParams,
+)
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from contextd import changes
-from contextd.changes import Change
+from contextd import auth, changes, sessions
+from contextd.bus import Change, Kind
+from contextd.errors import ContextdError
 from contextd.mcp.tools import Context
+from contextd.mcp.workers import Workers
 
 # A client that does not read must not keep the others waiting.
 SEND_SECONDS = 5
 SUBSCRIPTIONS = "contextd.subscriptions"
 
-LIST_CHANGED: dict[changes.Kind, ServerEvent] = {
+Found = TypeVar("Found")
+
+LIST_CHANGED: dict[Kind, ServerEvent] = {
     "tools": ToolsListChanged(),
     "prompts": PromptsListChanged(),
     "resources": ResourcesListChanged(),
@@ -40,7 +51,8 @@ LIST_CHANGED: dict[changes.Kind, ServerEvent] = {
 class Listeners:
     """The clients of this process: connections of the older versions, streams of the newest."""
 
-    def __init__(self) -> None:
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
         self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
         self._bus = InMemorySubscriptionBus()
         self.listen = ListenHandler(self._bus)
@@ -62,31 +74,70 @@ class Listeners:
             end()
             telling.cancel()
 
+    def add(self, connection: Connection) -> None:
+        """To be told too, as long as somebody else keeps it."""
+        self._connections.add(connection)
+
     async def note(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Middleware: remember the connection that a message came by.
 
         Any message will do, since a session may have been opened in another process.
         """
         if ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
-            self._connections.add(connection_of(ctx))
+            self.add(connection_of(ctx))
         return await call_next(ctx)
 
     async def subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
-        subscriptions_of(connection_of(ctx)).add(str(params.uri))
+        await self._subscribe(connection_of(ctx), str(params.uri))
         return EmptyResult()
 
     async def unsubscribe(self, ctx: Context, params: UnsubscribeRequestParams) -> EmptyResult:
-        subscriptions_of(connection_of(ctx)).discard(str(params.uri))
+        connection, uri = connection_of(ctx), str(params.uri)
+        if connection.session_id is None:
+            subscriptions_of(connection).discard(uri)
+        else:
+            await self._look_up(partial(sessions.unsubscribe, connection.session_id, uri))
         return EmptyResult()
+
+    async def _subscribe(self, connection: Connection, uri: str) -> None:
+        """With a session, in all processes that have it."""
+        if len(uri) > sessions.MAX_URI:
+            raise MCPError(INVALID_PARAMS, f"a URI has at most {sessions.MAX_URI} characters")
+        if connection.session_id is None:
+            subscriptions_of(connection).add(uri)
+        else:
+            await self._look_up(partial(sessions.subscribe, connection.session_id, uri))
 
     async def _tell_all(self, news: "asyncio.Queue[Change]") -> None:
         while True:
             change = await news.get()
             await self._bus.publish(event_of(change))
             async with anyio.create_task_group() as telling:
-                for connection in list(self._connections):
-                    if concerns(connection, change):
-                        telling.start_soon(tell, connection, change)
+                for connection in await self._concerned(change):
+                    telling.start_soon(tell, connection, change)
+
+    async def _concerned(self, change: Change) -> list[Connection]:
+        there = [connection for connection in self._connections if connection.initialize_accepted]
+        if change.uri is None:
+            return there
+        ids = [connection.session_id for connection in there if connection.session_id]
+        subscribed = await self._subscribers(change.uri, ids) if ids else []
+        return [
+            connection
+            for connection in there
+            if connection.session_id in subscribed or change.uri in subscriptions_of(connection)
+        ]
+
+    async def _subscribers(self, uri: str, session_ids: list[str]) -> list[str]:
+        try:
+            return await self._look_up(partial(sessions.subscribers, uri, session_ids))
+        except ContextdError:
+            return session_ids  # to be told in vain is better than to miss it
+
+    async def _look_up(self, work: Callable[[], Found]) -> Found:
+        return await self._workers.run_concealed(
+            "the look-up of subscriptions", work, seconds=auth.LOOKUP_SECONDS
+        )
 
 
 def connection_of(ctx: Context) -> Connection:
@@ -101,12 +152,6 @@ def subscriptions_of(connection: Connection) -> set[str]:
 
 def event_of(change: Change) -> ServerEvent:
     return LIST_CHANGED[change.kind] if change.uri is None else ResourceUpdated(change.uri)
-
-
-def concerns(connection: Connection, change: Change) -> bool:
-    if not connection.initialize_accepted:
-        return False
-    return change.uri is None or change.uri in subscriptions_of(connection)
 
 
 async def tell(connection: Connection, change: Change) -> None:

@@ -6,10 +6,6 @@ from functools import partial
 from typing import cast
 
 from django.conf import settings
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
-from mcp.server.auth.provider import AccessToken
-from mcp.server.streamable_http import EventStore
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -17,25 +13,15 @@ from starlette.types import Receive, Scope, Send
 
 from contextd import auth, gate, telemetry
 from contextd.callers import Caller, Principal
-from contextd.errors import ContextdError, conceal
+from contextd.errors import ContextdError
 from contextd.mcp import envelope, server, tools
-from contextd.mcp.replay import RETRY_MILLISECONDS, Replay
+from contextd.mcp.peers import Peers
+from contextd.mcp.sender import Sender
+from contextd.mcp.sessions import Sessions
 from contextd.mcp.tools import Context
 from contextd.mcp.workers import Workers
 
 LOOKUP_THREADS = 2
-IDLE_SECONDS = 30 * 60
-
-
-class Sender(AuthenticatedUser):
-    """Who sent a request. The SDK lets a session be used only by the one who opened it."""
-
-    def __init__(self, principal: Principal, context: str) -> None:
-        super().__init__(
-            AccessToken(token="", client_id=principal.name, scopes=[], subject=context)
-        )
-        self.principal = principal
-        self.context = context
 
 
 class Endpoint:
@@ -44,14 +30,17 @@ class Endpoint:
     def __init__(self) -> None:
         # Apart from the calls, so that a full queue of those does not look like a bad token.
         self._lookups = Workers(LOOKUP_THREADS)
-        self._sessions: StreamableHTTPSessionManager | None = None
+        self._sessions: Sessions | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         workers = Workers(settings.WORKERS)
-        self._sessions = sessions = open_sessions(workers)
+        # Host and Origin are the gate's; the SDK checks neither.
+        self._sessions = sessions = Sessions(
+            server.build(workers, caller_of), Peers(), self._lookups
+        )
         try:
-            with telemetry.counting_sessions(lambda: len(sessions._server_instances)):
+            with telemetry.counting_sessions(lambda: sessions.held):
                 async with sessions.run():
                     yield
         finally:
@@ -79,40 +68,14 @@ class Endpoint:
 
     async def _principal_of(self, token: str) -> Principal:
         look_up = partial(auth.principal_of, token)
-        try:
-            return await self._lookups.run(look_up, seconds=auth.LOOKUP_SECONDS)
-        except ContextdError:
-            raise
-        except Exception as error:
-            raise conceal("authentication", error) from None
+        return await self._lookups.run_concealed(
+            "authentication", look_up, seconds=auth.LOOKUP_SECONDS
+        )
 
 
 def is_handshake_post(scope: Scope) -> bool:
     version = Headers(scope=scope).get("mcp-protocol-version")
     return scope["method"] == "POST" and version in (None, *HANDSHAKE_PROTOCOL_VERSIONS)
-
-
-class ReplayingSessions(StreamableHTTPSessionManager):
-    """Sessions whose broken streams can be taken up again."""
-
-    @property
-    def event_store(self) -> EventStore:
-        """Asked for once a session."""
-        return Replay()
-
-    @event_store.setter
-    def event_store(self, shared: EventStore | None) -> None:
-        """One store for all would mix up the streams of different sessions."""
-
-
-def open_sessions(workers: Workers) -> StreamableHTTPSessionManager:
-    """The sessions of this process. Host and Origin are the gate's; the SDK checks neither."""
-    return ReplayingSessions(
-        server.build(workers, caller_of),
-        retry_interval=RETRY_MILLISECONDS,
-        session_idle_timeout=IDLE_SECONDS,
-        max_request_body_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
-    )
 
 
 def caller_of(ctx: Context) -> Caller:

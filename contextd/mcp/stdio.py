@@ -11,6 +11,7 @@ from mcp.server.stdio import stdio_server
 from contextd import auth
 from contextd.callers import Caller
 from contextd.mcp import server, tools
+from contextd.mcp.peers import Peers
 from contextd.mcp.tools import Context
 from contextd.mcp.workers import Workers
 
@@ -44,6 +45,9 @@ async def _serve(wire: TextIOWrapper) -> None:
 
     workers = Workers(settings.WORKERS)
     mcp = server.build(workers, caller_of)
-    async with stdio_server(stdout=anyio.wrap_file(wire)) as (incoming, outgoing):
+    async with (
+        Peers().listening(),
+        stdio_server(stdout=anyio.wrap_file(wire)) as (incoming, outgoing),
+    ):
         await mcp.run(incoming, outgoing, mcp.create_initialization_options())
     workers.shut_down()

@@ -13,7 +13,7 @@ from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from contextd import limits
-from contextd.errors import Busy, TimedOut
+from contextd.errors import Busy, ContextdError, TimedOut, conceal
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +54,17 @@ class Workers:
             if not future.cancel() and not future.done():
                 answer.cancel()
                 asyncio.get_running_loop().run_in_executor(None, job.cancel_query)
+
+    async def run_concealed(
+        self, what: str, work: Callable[[], Outcome], *, seconds: float
+    ) -> Outcome:
+        """Like `run`, for work of our own: what nobody foresaw is logged, and told as Internal."""
+        try:
+            return await self.run(work, seconds=seconds)
+        except ContextdError:
+            raise
+        except Exception as error:
+            raise conceal(what, error) from None
 
     def _submit(self, job: "Job[Outcome]") -> "Future[Outcome]":
         if not self._places.acquire(blocking=False):

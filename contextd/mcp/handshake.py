@@ -1,0 +1,61 @@
+"""What a client asks for when it opens a session."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from mcp.types import INVALID_PARAMS, InitializeRequestParams
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
+from pydantic import ValidationError
+
+from contextd.errors import Invalid
+from contextd.sessions import Client
+
+MAX_CAPABILITIES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    client: Client
+    protocol_version: str
+
+
+class Unacceptable(Invalid):
+    """The parameters of `initialize` are not what they must be."""
+
+
+def missing() -> Invalid:
+    return Invalid("a session begins with a post of `initialize`", field="mcp-session-id")
+
+
+def read(content: dict[str, Any]) -> Handshake:
+    """The message must be a JSON-RPC one."""
+    if content.get("method") != "initialize" or "id" not in content:
+        raise missing()
+    try:
+        asked = InitializeRequestParams.model_validate(content.get("params") or {}, by_name=False)
+    except ValidationError:
+        raise Unacceptable(
+            "initialize needs protocolVersion, capabilities and clientInfo", field="params"
+        ) from None
+    is_known = asked.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
+    return Handshake(
+        client=client_of(asked),
+        protocol_version=asked.protocol_version if is_known else LATEST_HANDSHAKE_VERSION,
+    )
+
+
+def client_of(asked: InitializeRequestParams) -> Client:
+    capabilities = asked.capabilities.model_dump(by_alias=True, mode="json", exclude_none=True)
+    told = json.dumps([capabilities, asked.client_info.name, asked.client_info.version])
+    if len(told) > MAX_CAPABILITIES or "\\u0000" in told:
+        raise Unacceptable(
+            f"what a client says of itself may have {MAX_CAPABILITIES} characters and no NUL",
+            field="params",
+        )
+    return Client(asked.client_info.name, asked.client_info.version, capabilities)
+
+
+def refusal(request_id: object, error: Unacceptable) -> dict[str, Any]:
+    problem = {"code": INVALID_PARAMS, "message": error.text, "data": error.as_dict()}
+    return {"jsonrpc": "2.0", "id": request_id, "error": problem}

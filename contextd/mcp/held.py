@@ -1,0 +1,190 @@
+"""The part of a session that lives in this process: its streams, and the calls that run here."""
+
+import contextlib
+import itertools
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+from mcp.server.connection import Connection
+from mcp.server.runner import serve_connection
+from mcp.server.streamable_http import GET_STREAM_KEY, StreamableHTTPServerTransport
+from mcp.shared._stream_protocols import WriteStream
+from mcp.shared.dispatcher import as_request_id, coerce_request_id
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
+from mcp.shared.subscriptions import LISTEN_STREAM_METHODS
+from mcp.shared.transport_context import TransportContext
+from mcp.types import (
+    ClientCapabilities,
+    Implementation,
+    InitializeRequestParams,
+    JSONRPCNotification,
+    JSONRPCRequest,
+)
+from mcp.types.jsonrpc import jsonrpc_message_adapter
+
+from contextd import bus
+from contextd.mcp.replay import RETRY_MILLISECONDS, Replay
+from contextd.mcp.server import AnnouncingServer
+from contextd.models import Session
+
+# It is built again from its row when it is needed; it is kept since that takes a query.
+IDLE_SECONDS = 5 * 60
+
+Content = dict[str, Any]
+"""A JSON-RPC message."""
+
+# Every process hears of changes and tells its own clients.
+HEARD_EVERYWHERE = LISTEN_STREAM_METHODS
+
+
+class Held:
+    """A session as this process has it."""
+
+    def __init__(self, row: Session, send_elsewhere: Callable[[Content], Awaitable[Any]]) -> None:
+        self.id = row.pk
+        self.owner = (row.principal, row.context)
+        self.transport = StreamableHTTPServerTransport(
+            row.pk,
+            # One for each session, since the ids of streams are only unique within one.
+            event_store=Replay(),
+            retry_interval=RETRY_MILLISECONDS,
+            idle_timeout=IDLE_SECONDS,
+        )
+        self._client = client_of(row)
+        self._send_elsewhere = send_elsewhere
+        self._is_ready = anyio.Event()
+        self._dispatcher: Dispatcher | None = None
+
+    async def run(self, server: AnnouncingServer, lifespan_state: Any) -> None:
+        """Serve what comes in, until the session ends or has not been used here for long."""
+        async with self.transport.connect() as (incoming, outgoing):
+            elsewhere = Outgoing(outgoing, self._sees_to)
+            self._dispatcher = Dispatcher(
+                incoming, elsewhere, inline_methods=frozenset({"initialize"})
+            )
+            connection = self._connection(self._dispatcher)
+            server.listeners.add(connection)
+            self._is_ready.set()
+            with self.transport.idle_scope or anyio.CancelScope():
+                await serve_connection(
+                    server, self._dispatcher, connection=connection, lifespan_state=lifespan_state
+                )
+
+    def _connection(self, dispatcher: "Dispatcher") -> Connection:
+        """As it is after the handshake, whichever process did that."""
+        connection = Connection.for_loop(dispatcher, session_id=self.id)
+        connection.client_params = self._client
+        connection.protocol_version = self._client.protocol_version
+        connection.initialized.set()
+        return connection
+
+    async def ready(self) -> None:
+        await self._is_ready.wait()
+
+    @property
+    def is_ending(self) -> bool:
+        scope = self.transport.idle_scope
+        return self.transport.is_terminated or (scope is not None and scope.cancel_called)
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether a request is being served or the client listens."""
+        return self.transport._requests_in_flight > 0
+
+    @property
+    def has_stream(self) -> bool:
+        """Whether the client listens here to what belongs to none of its requests."""
+        return GET_STREAM_KEY in self.transport._request_streams
+
+    def is_running(self, request_id: object) -> bool:
+        """Whether that request of the client's is being worked on here."""
+        return self._dispatcher is not None and self._dispatcher.is_running(request_id)
+
+    async def take(self, content: Content) -> None:
+        """A message of the client's that reached another process."""
+        if self.transport._read_stream_writer is not None:
+            with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+                await self.transport._read_stream_writer.send(message_of(content))
+
+    async def give(self, content: Content) -> None:
+        """A message for the client's stream, from another process."""
+        if self.has_stream and self.transport._write_stream is not None:
+            with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+                await self.transport._write_stream.send(message_of(content))
+
+    async def _sees_to(self, outgoing: SessionMessage) -> None:
+        if not self.has_stream and is_for_stream(outgoing):
+            await self._send_elsewhere(
+                outgoing.message.model_dump(by_alias=True, mode="json", exclude_unset=True)
+            )
+
+
+class Dispatcher(JSONRPCDispatcher[TransportContext]):
+    """Names its process in the ids of its requests, so that answers find the way back."""
+
+    _numbers = itertools.count(1)
+
+    def _allocate_id(self) -> str:  # type: ignore[override]  # the wire knows ids of text too
+        return f"{bus.this_process()}-{next(self._numbers)}"
+
+    def is_running(self, request_id: object) -> bool:
+        known = as_request_id(request_id)
+        return known is not None and coerce_request_id(known) in self._in_flight
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """What a session writes, shown to `before` first."""
+
+    stream: WriteStream[SessionMessage]
+    before: Callable[[SessionMessage], Awaitable[None]]
+
+    async def send(self, item: SessionMessage, /) -> None:
+        await self.before(item)
+        await self.stream.send(item)
+
+    async def aclose(self) -> None:
+        await self.stream.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+def is_for_stream(outgoing: SessionMessage) -> bool:
+    """Whether it belongs to none of the client's requests."""
+    message, about = outgoing.message, outgoing.metadata
+    if isinstance(about, ServerMessageMetadata) and about.related_request_id is not None:
+        return False
+    if not isinstance(message, JSONRPCRequest | JSONRPCNotification):
+        return False
+    return message.method not in HEARD_EVERYWHERE
+
+
+def message_of(content: Content) -> SessionMessage:
+    return SessionMessage(jsonrpc_message_adapter.validate_python(content, by_name=False))
+
+
+def process_that_asked(request_id: object) -> str | None:
+    """The process named in the id of one of our requests."""
+    process, dash, _number = str(request_id).partition("-")
+    return process if dash else None
+
+
+def client_of(row: Session) -> InitializeRequestParams:
+    return InitializeRequestParams(
+        protocol_version=row.protocol_version,
+        capabilities=ClientCapabilities.model_validate(row.client_capabilities, by_name=False),
+        client_info=Implementation(name=row.client_name, version=row.client_version),
+    )

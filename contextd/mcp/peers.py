@@ -1,0 +1,116 @@
+"""The other processes of this installation, heard and reached from the event loop of this one."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable
+from typing import Any, get_args
+
+from django.conf import settings
+from pydantic import ValidationError
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from contextd import bus, changes
+
+START_SECONDS = 5
+RECONNECT_SECONDS = 1
+POLL_SECONDS = 5
+
+Hear = Callable[[bus.News], None]
+
+logger = logging.getLogger(__name__)
+
+
+def ignore(news: bus.News) -> None:
+    """For a process that serves no sessions."""
+
+
+class Peers:
+    """Hears what they tell while `listening()` is entered. Changes are passed on by itself."""
+
+    def __init__(self) -> None:
+        self._valkey = Redis.from_url(
+            settings.REDIS_URL,
+            decode_responses=True,
+            socket_connect_timeout=bus.TIMEOUT_SECONDS,
+            health_check_interval=POLL_SECONDS,
+        )
+        self._is_connected = asyncio.Event()
+        self._missed_news = False
+
+    @contextlib.asynccontextmanager
+    async def listening(self, hear: Hear = ignore) -> AsyncIterator[None]:
+        """Without Valkey it starts too, and listens as soon as that is there."""
+        listening = asyncio.create_task(self._listen(hear))
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._is_connected.wait(), START_SECONDS)
+        try:
+            yield
+        finally:
+            listening.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await listening
+            await self._valkey.aclose()
+
+    async def tell(self, message: bus.Message) -> bool:
+        """Tell all of them; whether anybody heard it, this process included."""
+        return await self._publish(bus.EVERYBODY, message)
+
+    async def send(self, process: str, message: bus.Message) -> bool:
+        """Tell one of them; False where it is gone."""
+        return await self._publish(bus.channel_of(process), message)
+
+    async def _publish(self, channel: str, message: bus.Message) -> bool:
+        try:
+            async with asyncio.timeout(bus.TIMEOUT_SECONDS):
+                return bool(await self._valkey.publish(channel, message.model_dump_json()))
+        except (RedisError, OSError):
+            logger.warning("the other processes are not told: Redis does not answer (REDIS_URL)")
+            return False
+
+    async def _listen(self, hear: Hear) -> None:
+        while True:
+            try:
+                await self._hear_until_broken(hear)
+            except (RedisError, OSError):
+                self._note_break()
+            await asyncio.sleep(RECONNECT_SECONDS)
+
+    async def _hear_until_broken(self, hear: Hear) -> None:
+        ours = bus.channel_of(bus.this_process())
+        async with self._valkey.pubsub() as pubsub:
+            await pubsub.subscribe(bus.EVERYBODY, ours)
+            while True:
+                heard = await pubsub.get_message(timeout=POLL_SECONDS)
+                if heard is None:
+                    continue
+                if heard["type"] == "message":
+                    take(heard["data"], hear)
+                elif heard["type"] == "subscribe" and heard["channel"] == ours:
+                    self._note_connection()
+
+    def _note_break(self) -> None:
+        if self._is_connected.is_set():
+            logger.warning("nothing is heard of other processes: Redis does not answer (REDIS_URL)")
+            self._is_connected.clear()
+
+    def _note_connection(self) -> None:
+        """The client connects again by itself too; what was told meanwhile is lost either way."""
+        self._is_connected.set()
+        if self._missed_news:
+            for kind in get_args(bus.Kind):
+                changes.hear(bus.Change(kind=kind))
+        self._missed_news = True
+
+
+def take(content: Any, hear: Hear) -> None:
+    try:
+        told = bus.news.validate_json(content)
+    except ValidationError:
+        logger.warning("another process, of another version, tells what this one cannot read")
+        return
+    if not isinstance(told, bus.Change):
+        hear(told)
+    elif told.sender != bus.this_process():
+        changes.hear(told)

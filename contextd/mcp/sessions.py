@@ -1,0 +1,244 @@
+"""The sessions of protocols up to 2025-11-25, which any process can serve from their rows."""
+
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable, Collection
+from functools import partial
+from typing import Final, TypeVar
+
+import anyio
+from anyio.abc import TaskGroup
+from django.conf import settings
+from mcp.server.streamable_http_manager import (
+    StreamableHTTPSessionManager,
+    _send_and_report_status,
+)
+from pydantic_core import from_json
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from contextd import auth, bus, sessions
+from contextd.errors import ContextdError, Invalid, NotFound
+from contextd.mcp import envelope, handshake
+from contextd.mcp.held import Content, Held, process_that_asked
+from contextd.mcp.peers import Peers
+from contextd.mcp.sender import Sender
+from contextd.mcp.server import AnnouncingServer
+from contextd.mcp.workers import Workers
+from contextd.models import Session
+
+HEADER: Final = "mcp-session-id"
+
+Answer = TypeVar("Answer")
+
+logger = logging.getLogger(__name__)
+
+
+class CallEnded(NotFound):
+    """Nobody waits any more for what the client answers."""
+
+    status = 410
+
+
+class Sessions(StreamableHTTPSessionManager):
+    """Holds a part of each session that is used in this process; its row is the truth about it."""
+
+    def __init__(self, server: AnnouncingServer, peers: Peers, look_ups: Workers) -> None:
+        super().__init__(server, max_request_body_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+        self._server = server
+        self._peers = peers
+        self._look_ups = look_ups
+        self._held: dict[str, Held] = {}
+        self._seen: set[str] = set()
+        self._endings_heard = 0
+        self._tasks: TaskGroup
+
+    @property
+    def held(self) -> int:
+        return len(self._held)
+
+    @contextlib.asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        async with super().run(), anyio.create_task_group() as self._tasks:
+            async with self._peers.listening(self._hear):
+                self._tasks.start_soon(self._tend)
+                yield
+            with anyio.CancelScope(shield=True):
+                await self._note_seen()
+            self._tasks.cancel_scope.cancel()
+
+    async def _handle_stateful_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        session_id = Headers(scope=scope).get(HEADER)
+        if session_id is None:
+            await self._open(scope, receive, send)
+            return
+        held = await self._find(session_id, scope["user"])
+        self._seen.add(held.id)
+        if scope["method"] == "POST":
+            await self._post(held, scope, receive, send)
+        elif scope["method"] == "DELETE":
+            await self._end(held)
+            await Response()(scope, receive, send)
+        else:
+            await self._peers.tell(bus.StreamOpened(session=held.id))
+            await held.transport.handle_request(scope, receive, send)
+
+    async def _open(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            raise handshake.missing()
+        body = await envelope.read(receive)
+        content = from_json(body)
+        try:
+            asked = handshake.read(content)
+        except handshake.Unacceptable as error:
+            refusal = handshake.refusal(content["id"], error)
+            await JSONResponse(refusal, status_code=error.status)(scope, receive, send)
+            return
+        held = self._hold(await self._begin(asked, scope["user"]))
+        await held.ready()
+        receive = envelope.unread(body, receive)
+        status = await _send_and_report_status(held.transport.handle_request, scope, receive, send)
+        if status is None or status >= 400:
+            await self._end(held)
+
+    async def _begin(self, asked: handshake.Handshake, sender: Sender) -> Session:
+        begin = partial(
+            sessions.begin,
+            sender.principal,
+            context=sender.context,
+            client=asked.client,
+            protocol_version=asked.protocol_version,
+        )
+        return await self._look_up(begin)
+
+    async def _find(self, session_id: str, sender: Sender) -> Held:
+        """Here, or from its row; there is none for others than who opened it."""
+        owner = (sender.principal.name, sender.context)
+        held = self._held.get(session_id)
+        if held is None or held.is_ending:
+            held = await self._take_up(session_id, owner)
+        if held is None or held.owner != owner:
+            raise NotFound("there is no such session, or it has ended: initialize a new one")
+        await held.ready()
+        return held
+
+    async def _take_up(self, session_id: str, owner: tuple[str, str]) -> Held | None:
+        principal, context = owner
+        find = partial(sessions.find, session_id, principal=principal, context=context)
+        heard = -1
+        # While one looks, it may have been told to end: who is told so holds it not yet.
+        while heard != self._endings_heard:
+            heard = self._endings_heard
+            row = await self._look_up(find)
+        held = self._held.get(session_id)
+        if held is not None and not held.is_ending:
+            return held
+        return self._hold(row) if row else None
+
+    def _hold(self, row: Session) -> Held:
+        held = Held(row, partial(self._send_to_stream, row.pk))
+        self._held[held.id] = held
+        self._tasks.start_soon(self._serve, held)
+        return held
+
+    async def _serve(self, held: Held) -> None:
+        try:
+            await held.run(self._server, self._lifespan_state)
+        except Exception:
+            logger.exception("a session broke down; it goes on from its row")
+        finally:
+            await self._let_go(held)
+
+    async def _let_go(self, held: Held) -> None:
+        if self._held.get(held.id) is held:
+            del self._held[held.id]
+        if not held.transport.is_terminated:
+            with anyio.CancelScope(shield=True):
+                await held.transport.terminate()
+
+    async def _end(self, held: Held) -> None:
+        await self._look_up(partial(sessions.end, [held.id]))
+        await self._let_go(held)
+
+    async def _post(self, held: Held, scope: Scope, receive: Receive, send: Send) -> None:
+        body = await envelope.read(receive)
+        if await self._passes_on(held, from_json(body)):
+            await Response(status_code=202)(scope, receive, send)
+            return
+        await held.transport.handle_request(scope, envelope.unread(body, receive), send)
+
+    async def _passes_on(self, held: Held, content: Content) -> bool:
+        """Whether the message belongs to another process alone, and is there now."""
+        match content:
+            case {"method": "initialize"}:
+                raise Invalid("this session is initialized; a new one begins without its id")
+            case {"method": "notifications/cancelled", "params": {"requestId": running}}:
+                if not held.is_running(running):
+                    await self._peers.tell(bus.FromClient(session=held.id, content=content))
+            case {"method": "notifications/progress", "params": {"progressToken": asked}}:
+                return await self._return_to(process_that_asked(asked), held.id, content)
+            case {"id": asked} if "method" not in content:
+                return await self._answer(process_that_asked(asked), held.id, content)
+        return False
+
+    async def _answer(self, process: str | None, session_id: str, content: Content) -> bool:
+        if process in (None, bus.this_process()):
+            return False
+        if not await self._return_to(process, session_id, content):
+            raise CallEnded(
+                "the call that asked for this ended with its server process: make it again"
+            )
+        return True
+
+    async def _return_to(self, process: str | None, session_id: str, content: Content) -> bool:
+        if process is None or process == bus.this_process():
+            return False
+        return await self._peers.send(process, bus.FromClient(session=session_id, content=content))
+
+    async def _send_to_stream(self, session_id: str, content: Content) -> None:
+        await self._peers.tell(bus.ToClient(session=session_id, content=content))
+
+    def _hear(self, told: bus.News) -> None:
+        if isinstance(told, bus.SessionsEnded):
+            self._endings_heard += 1
+            self._let_go_of(told.sessions)
+            return
+        held = None if isinstance(told, bus.Change) else self._held.get(told.session)
+        if held is None or told.sender == bus.this_process():
+            return
+        match told:
+            case bus.StreamOpened():
+                held.transport.close_standalone_sse_stream()
+            case bus.FromClient():
+                self._tasks.start_soon(held.take, told.content)
+            case bus.ToClient():
+                self._tasks.start_soon(held.give, told.content)
+
+    def _let_go_of(self, session_ids: Collection[str]) -> None:
+        for session_id in session_ids:
+            if held := self._held.get(session_id):
+                self._tasks.start_soon(self._let_go, held)
+
+    async def _tend(self) -> None:
+        while True:
+            await anyio.sleep(sessions.SEEN_EVERY.total_seconds())
+            await self._note_seen()
+
+    async def _note_seen(self) -> None:
+        """Write down what was used, and let go of what ended unheard."""
+        self._seen |= {held.id for held in self._held.values() if held.is_in_use}
+        seen, self._seen = self._seen, set()
+        try:
+            if seen:
+                await self._look_up(partial(sessions.note_seen, seen))
+            ended = await self._look_up(partial(sessions.ended_among, list(self._held)))
+        except ContextdError:
+            self._seen |= seen
+        else:
+            self._let_go_of(ended)
+
+    async def _look_up(self, work: Callable[[], Answer]) -> Answer:
+        return await self._look_ups.run_concealed(
+            "the look-up of a session", work, seconds=auth.LOOKUP_SECONDS
+        )
