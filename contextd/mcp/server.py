@@ -40,6 +40,8 @@ LISTING = CacheHint(ttl_ms=300_000, scope="private")
 class AnnouncingServer(Server[Any]):
     """A server that says at the handshake that its lists change."""
 
+    listeners: Listeners
+
     def create_initialization_options(
         self, notification_options: NotificationOptions | None = None, *args: Any, **options: Any
     ) -> InitializationOptions:
@@ -50,10 +52,10 @@ class AnnouncingServer(Server[Any]):
         return super().create_initialization_options(changing, *args, **options)
 
 
-def build(workers: Workers, identify: Identify) -> Server[Any]:
+def build(workers: Workers, identify: Identify) -> AnnouncingServer:
     """`identify` tells who sent a request: each transport knows that in its own way."""
     tools = Tools(workers, identify)
-    listeners = Listeners()
+    listeners = Listeners(workers)
     server = AnnouncingServer(
         NAME,
         version=contextd.__version__,
@@ -69,6 +71,7 @@ def build(workers: Workers, identify: Identify) -> Server[Any]:
         on_unsubscribe_resource=listeners.unsubscribe,
         on_subscriptions_listen=listeners.listen,
     )
+    server.listeners = listeners
     server.middleware += [conceal, listeners.note, sealed_state(identify)]
     for extend in settings.CONTEXTD_MCP_EXTENSIONS:
         import_string(extend)(server)
