@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contextd.search.embedding import is_warm, warm_up
     from contextd.search.finding import Found, Hit, find
     from contextd.search.preparing import Prepared, cut, prepare, prepare_many
-    from contextd.search.storing import forget, merge_projects, store
+    from contextd.search.storing import forget, merge_projects, store, store_many
 
 __all__ = [
     "Domain",
@@ -34,6 +34,7 @@ __all__ = [
     "prepare_many",
     "register",
     "store",
+    "store_many",
     "warm_up",
 ]
 
@@ -42,7 +43,7 @@ _HOMES = {
     "embedding": ["is_warm", "warm_up"],
     "finding": ["Found", "Hit", "find"],
     "preparing": ["Prepared", "cut", "prepare", "prepare_many"],
-    "storing": ["forget", "merge_projects", "store"],
+    "storing": ["forget", "merge_projects", "store", "store_many"],
 }
 
 

@@ -16,7 +16,7 @@ from contextd.search.preparing import Prepared
 EMBED_PENDING = "contextd.search.tasks.embed_pending"
 PLACE = ["ordinal", "first_line", "last_line"]
 
-Places = dict[int, Passage]
+Made = tuple[Prepared, list[Passage]]
 
 
 def store(domain: str, record_id: int, project_id: int | None, prepared: Prepared) -> None:
@@ -24,22 +24,31 @@ def store(domain: str, record_id: int, project_id: int | None, prepared: Prepare
 
     Two writers of the same record must not meet here: write or lock the record's row first.
     """
+    store_many(domain, project_id, {record_id: prepared})
+
+
+def store_many(domain: str, project_id: int | None, records: Mapping[int, Prepared]) -> None:
+    """`store` for many records of one project: faster, and not slower with each."""
     with transaction.atomic():
-        if prepared.space:
-            vectors.ensure_space(prepared.space)
+        spaces = {prepared.space for prepared in records.values() if prepared.space}
+        for space in spaces:
+            vectors.ensure_space(space)
         collection, _ = Collection.objects.get_or_create(
             domain=domain,
             project_id=project_id,  # type: ignore[misc]  # the stubs forget that it may be null
         )
-        stale = _locked_passages(domain, [record_id], {collection.pk})
-        kept = _take_unchanged(stale, collection.pk, prepared)
-        _remove(stale)
-        Passage.objects.bulk_update(kept.values(), PLACE)
-        added = _add(collection, record_id, prepared, without=kept)
-        if prepared.space:
-            found = _vectors_of(prepared, kept | added)
-            vectors.add(collection.pk, prepared.space, found)
-        if not prepared.embedded:
+        stale = _locked_passages(domain, [*records], {collection.pk})
+        made = [
+            (prepared, _passages(collection, record_id, prepared))
+            for record_id, prepared in records.items()
+        ]
+        passages = [passage for _, of_record in made for passage in of_record]
+        _remove(_without_unchanged(stale, passages))
+        Passage.objects.bulk_update([p for p in passages if p.pk], PLACE)
+        _add(collection.pk, [p for p in passages if not p.pk])
+        for space in spaces:
+            vectors.add(collection.pk, space, _vectors_in(space, made))
+        if not all(prepared.embedded for prepared in records.values()):
             jobs.defer(EMBED_PENDING)
 
 
@@ -64,22 +73,9 @@ def _locked_passages(
     return list(passages.defer("headline", "text").order_by("collection_id"))
 
 
-def _take_unchanged(stale: list[Passage], collection_id: int, prepared: Prepared) -> Places:
-    """Take out of `stale` what still is a passage of the record, and put it in its place."""
-    kept: Places = {}
-    reusable = {p.content_hash: p for p in stale if p.collection_id == collection_id}
-    for ordinal, passage in enumerate(prepared.passages):
-        if old := reusable.pop(passage.content_hash, None):
-            stale.remove(old)
-            old.ordinal = ordinal
-            old.first_line, old.last_line = passage.first_line, passage.last_line
-            kept[ordinal] = old
-    return kept
-
-
-def _add(collection: Collection, record_id: int, prepared: Prepared, *, without: Places) -> Places:
-    added = {
-        ordinal: Passage(
+def _passages(collection: Collection, record_id: int, prepared: Prepared) -> list[Passage]:
+    return [
+        Passage(
             collection=collection,
             record_id=record_id,
             ordinal=ordinal,
@@ -91,13 +87,7 @@ def _add(collection: Collection, record_id: int, prepared: Prepared, *, without:
             words=words_of(collection.domain, passage.counts),
         )
         for ordinal, passage in enumerate(prepared.passages)
-        if ordinal not in without
-    }
-    if added:
-        Passage.objects.bulk_create(added.values())
-        postings.add(collection.pk, [*added.values()])
-        Collection.objects.filter(pk=collection.pk).update(passages=F("passages") + len(added))
-    return added
+    ]
 
 
 def words_of(domain: str, counts: Mapping[str, int]) -> SparseVector:
@@ -107,11 +97,30 @@ def words_of(domain: str, counts: Mapping[str, int]) -> SparseVector:
     return SparseVector(numbered, TERM_SPACE)
 
 
-def _vectors_of(prepared: Prepared, places: Places) -> dict[Passage, Vector]:
+def _without_unchanged(stale: Sequence[Passage], made: Sequence[Passage]) -> list[Passage]:
+    """What is stale indeed; a new passage that is as an old one takes its number over."""
+    known = {(p.collection_id, p.record_id, p.content_hash): p.pk for p in stale}
+    for passage in made:
+        same = (passage.collection_id, passage.record_id, passage.content_hash)
+        passage.pk = known.pop(same, None)
+    kept = {passage.pk for passage in made}
+    return [passage for passage in stale if passage.pk not in kept]
+
+
+def _add(collection_id: int, passages: Sequence[Passage]) -> None:
+    if passages:
+        Passage.objects.bulk_create(passages)
+        postings.add(collection_id, passages)
+        more = F("passages") + len(passages)
+        Collection.objects.filter(pk=collection_id).update(passages=more)
+
+
+def _vectors_in(space: str, made: Iterable[Made]) -> dict[Passage, Vector]:
     return {
-        places[ordinal]: passage.vector
-        for ordinal, passage in enumerate(prepared.passages)
-        if passage.vector is not None
+        passage: embedded.vector
+        for prepared, passages in made
+        for passage, embedded in zip(passages, prepared.passages, strict=True)
+        if prepared.space == space and embedded.vector is not None
     }
 
 

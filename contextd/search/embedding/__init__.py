@@ -19,7 +19,6 @@ from contextd.search.embedding.backends import (
     Vector,
 )
 from contextd.search.embedding.local import LocalBackend
-from contextd.search.embedding.remote import RemoteBackend
 
 __all__ = [
     "Embedded",
@@ -107,7 +106,11 @@ def _local() -> LocalBackend:
     return LocalBackend(settings.DATA_DIR / "models")
 
 
-_remote = cache(RemoteBackend)
+@cache
+def _remote(base_url: str, model: str, api_key: str) -> Backend:
+    from contextd.search.embedding.remote import RemoteBackend
+
+    return RemoteBackend(base_url, model, api_key)
 
 
 def _refuse_open_transaction() -> None:

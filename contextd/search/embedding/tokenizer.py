@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tokenizers import Tokenizer
-from tokenizers.models import WordPiece
-from tokenizers.normalizers import BertNormalizer
-from tokenizers.pre_tokenizers import BertPreTokenizer
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 MOST_TOKENS = 256
 """What the model reads of a text, with the two tokens that mark its start and end."""
@@ -32,7 +31,12 @@ def token_ids(texts: Sequence[str]) -> list[list[int]]:
 
 
 @cache
-def _tokenizer() -> Tokenizer:
+def _tokenizer() -> "Tokenizer":
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordPiece
+    from tokenizers.normalizers import BertNormalizer
+    from tokenizers.pre_tokenizers import BertPreTokenizer
+
     tokenizer = Tokenizer(WordPiece(_vocabulary(), unk_token=_UNKNOWN))
     tokenizer.normalizer = BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = BertPreTokenizer()
@@ -41,5 +45,5 @@ def _tokenizer() -> Tokenizer:
 
 @cache
 def _vocabulary() -> dict[str, int]:
-    numbers: dict[str, int] = WordPiece.read_file(str(_VOCABULARY))
-    return numbers
+    words = _VOCABULARY.read_text(encoding="utf-8").splitlines()
+    return {word: number for number, word in enumerate(words)}

@@ -1,0 +1,59 @@
+"""Two steps, gather and rank, against rating each and every passage."""
+
+import random
+from statistics import mean
+
+import pytest
+
+from contextd import search
+from contextd.search import candidates, embedding, finding, scope
+from contextd.search.models import Passage
+from contextd.search.ranking import RECIPE, best_of_records
+from tests.search.conftest import DOMAIN, Find, ids
+from tests.search.embedding_server import EmbeddingServer
+
+MANY = 1500
+LIMIT = 10
+
+
+@pytest.fixture
+def queries(server: EmbeddingServer, db: None) -> list[str]:
+    """Texts of words as unevenly spread as in a language, and queries made in the same way."""
+    choose = random.Random(7)  # noqa: S311  (the same texts each time)
+    words = [f"word{number}" for number in range(3000)]
+    weights = [1 / (rank + 3) for rank in range(len(words))]
+
+    def text(length: int) -> str:
+        return " ".join(choose.choices(words, weights, k=length))
+
+    texts = [(text(6), text(choose.randint(10, 60))) for _ in range(MANY)]
+    search.store_many(DOMAIN, None, dict(enumerate(search.prepare_many(texts))))
+    return [text(choose.choice([3, 8, 40])) for _ in range(30)]
+
+
+def best_of_all(query: str) -> list[int]:
+    embedded = embedding.embed_query(query, 20)
+    where = scope.look_in(DOMAIN, None, shared=True, records=None, space=embedded.space)
+    words = candidates.known_words(where, query)
+    every = set(Passage.objects.values_list("pk", flat=True))
+    rated = finding._rate(where, every, words, embedded.vectors[0])
+    return [passage.record_id for passage in best_of_records(rated, query, RECIPE, LIMIT)]
+
+
+def share_of_best_found(find: Find, queries: list[str]) -> float:
+    return mean(
+        len({*best_of_all(query)} & {*ids(find(query, limit=LIMIT))}) / LIMIT for query in queries
+    )
+
+
+def test_the_best_are_found(queries: list[str], find: Find) -> None:
+    assert share_of_best_found(find, queries) > 0.98
+
+
+def test_most_of_the_best_are_found_when_only_a_tenth_of_the_postings_is_read(
+    queries: list[str], find: Find, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "MOST_POSTINGS", 500)
+    monkeypatch.setattr(candidates, "EXACT_PER_ROOT", 0)
+
+    assert share_of_best_found(find, queries) > 0.85
