@@ -11,6 +11,7 @@ from django.urls import reverse
 from checkpoints.models import Checkpoint
 from contextd import limits, projects, search
 from contextd.callers import Caller
+from contextd.completions import completer
 from contextd.errors import Invalid, NotFound
 from contextd.models import get_record
 from contextd.status import Unhealthy, health_check
@@ -148,9 +149,16 @@ def find(
 
 
 def recent(
-    caller: Caller, *, project_path: str | None, limit: int, offset: int, sort_by: SortBy
+    caller: Caller,
+    *,
+    project_path: str | None,
+    limit: int,
+    offset: int,
+    sort_by: SortBy,
+    tags: Sequence[str] = (),
 ) -> Page:
-    checkpoints = Checkpoint.objects.visible_to(caller).order_by(f"-{sort_by}", "-pk")
+    checkpoints = Checkpoint.objects.visible_to(caller).tagged(tags)
+    checkpoints = checkpoints.order_by(f"-{sort_by}", "-pk")
     if project_path is not None:
         project = projects.find(caller, project_path)
         checkpoints = checkpoints.filter(project=project) if project else checkpoints.none()
@@ -170,8 +178,10 @@ def resume(caller: Caller, checkpoint_id: str | None, project_path: str | None) 
     return latest(caller, project_path)
 
 
-def latest(caller: Caller, project_path: str) -> Checkpoint:
-    page = recent(caller, project_path=project_path, limit=1, offset=0, sort_by="created_at")
+def latest(caller: Caller, project_path: str, tags: Sequence[str] = ()) -> Checkpoint:
+    page = recent(
+        caller, project_path=project_path, tags=tags, limit=1, offset=0, sort_by="created_at"
+    )
     if not page.checkpoints:
         raise NotFound(f"no checkpoint is saved yet for {project_path}; save one first")
     return page.checkpoints[0]
@@ -183,6 +193,45 @@ def delete(caller: Caller, checkpoint_id: str) -> None:
     with limits.transaction():
         search.forget(DOMAIN, [checkpoint.pk])
         checkpoint.delete()
+
+
+def address_of(checkpoint: Checkpoint) -> str:
+    return f"{DOMAIN}://{checkpoint.pk}"
+
+
+def as_text(checkpoint: Checkpoint) -> str:
+    """For reading: what was done, where and when, then the details."""
+    lines = [
+        checkpoint.summary,
+        f"{checkpoint.project_path}, saved {checkpoint.created_at:%Y-%m-%d %H:%M} UTC",
+        *(f"{key}: {value}" for key, value in checkpoint.context.items()),
+    ]
+    if checkpoint.tags:
+        lines.append(f"tags: {', '.join(checkpoint.tags)}")
+    return "\n".join([*lines, *(["", checkpoint.description] if checkpoint.description else [])])
+
+
+def as_overview(page: Page) -> str:
+    """One line for each, with where to read it whole."""
+    lines = [
+        f"{address_of(one)} {one.created_at:%Y-%m-%d %H:%M} {one.project_path}: {one.summary}"
+        for one in page.checkpoints
+    ]
+    hidden = page.total - len(lines)
+    return "\n".join([*lines, *([f"and {hidden} older ones"] if hidden else [])])
+
+
+@completer("checkpoint_id")
+def ids_that_start_with(caller: Caller, typed: str) -> list[str]:
+    newest = Checkpoint.objects.visible_to(caller).values_list("pk", flat=True)
+    return [str(pk) for pk in newest[:1000] if str(pk).startswith(typed)]
+
+
+@completer("tag")
+def tags_that_start_with(caller: Caller, typed: str) -> list[str]:
+    tags = Checkpoint.objects.visible_to(caller).annotate(tag=Func(F("tags"), function="unnest"))
+    counted = tags.values("tag").annotate(count=Count("pk")).order_by("-count", "tag")
+    return [row["tag"] for row in counted if row["tag"].lower().startswith(typed.lower())]
 
 
 def unknown_project(path: str) -> str:

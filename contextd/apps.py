@@ -8,4 +8,4 @@ class ContextdConfig(AppConfig):
     def ready(self) -> None:
         from contextd import celery, checks, status  # noqa: F401
 
-        autodiscover_modules("operations", "tasks")
+        autodiscover_modules("operations", "resources", "prompts", "tasks")

@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 
 from contextd import search, telemetry
 from contextd.callers import Caller
+from contextd.completions import completer
 from contextd.errors import Invalid, NotAllowed
 from contextd.models import Project, ProjectPath
 
@@ -32,6 +33,14 @@ def find(caller: Caller, path: str) -> Project | None:
         return None
     telemetry.about_project(project.pk)
     return project
+
+
+@completer("project_path")
+def paths_that_hold(caller: Caller, typed: str) -> list[str]:
+    """Those that start like that first, then those with it anywhere inside."""
+    visible = ProjectPath.objects.filter(project__in=Project.objects.visible_to(caller))
+    paths = visible.filter(path__icontains=typed).values_list("path", flat=True)
+    return sorted(paths, key=lambda path: (not path.startswith(typed), path))
 
 
 def resolve(caller: Caller, path: str, context: Mapping[str, str] | None = None) -> Project:

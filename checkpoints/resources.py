@@ -1,0 +1,39 @@
+"""Checkpoints by address."""
+
+from checkpoints import services
+from contextd.callers import Caller
+from contextd.resources import Listed, Query, resource
+
+LISTED = 20
+
+
+def newest(caller: Caller) -> list[Listed]:
+    page = services.recent(caller, project_path=None, limit=LISTED, offset=0, sort_by="created_at")
+    return [
+        Listed(
+            uri=services.address_of(checkpoint),
+            title=checkpoint.summary,
+            description=f"{checkpoint.project_path}, {checkpoint.created_at:%Y-%m-%d %H:%M}",
+        )
+        for checkpoint in page.checkpoints
+    ]
+
+
+@resource("checkpoint://{checkpoint_id}", title="Checkpoint", listed=newest)
+def checkpoint(caller: Caller, query: Query, checkpoint_id: str) -> str:
+    """One checkpoint, whole."""
+    return services.as_text(services.get(caller, checkpoint_id))
+
+
+@resource("checkpoint://recent{?project_path,tag}", title="Recent checkpoints")
+def recent(caller: Caller, query: Query) -> str:
+    """The newest checkpoints: of one project, with one tag, or of all you may see."""
+    page = services.recent(
+        caller,
+        project_path=query.get("project_path"),
+        tags=[query["tag"]] if "tag" in query else [],
+        limit=LISTED,
+        offset=0,
+        sort_by="created_at",
+    )
+    return services.as_overview(page)

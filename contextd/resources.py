@@ -1,0 +1,173 @@
+"""What can be read by its address, such as `checkpoint://7`: declared in apps' `resources.py`."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Annotated, Any, TypeVar
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from pydantic import Field
+
+from contextd.callers import Caller
+from contextd.errors import NotFound
+from contextd.operations import Operation, Request, Result
+from contextd.validation import Text
+
+MAX_ADDRESS_LENGTH = 2000
+_VARIABLE = re.compile(r"\{(\w+)\}")
+_QUERY = re.compile(r"\{\?[\w,]+\}$")
+
+
+class ReadResource(Request):
+    """Read what is at an address."""
+
+    uri: Annotated[Text, Field(max_length=MAX_ADDRESS_LENGTH, description="The address")]
+
+
+class ListResources(Request):
+    """List what can be read."""
+
+
+class Contents(Result):
+    uri: str
+    mime_type: str
+    text: str
+
+
+class Listed(Result):
+    uri: str
+    title: str
+    description: str | None = None
+
+
+class Listing(Result):
+    resources: list[Listed]
+
+
+Query = Mapping[str, str]
+R = TypeVar("R", bound=Callable[..., str])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """One form of address, how what is there is read, and which of them to show first."""
+
+    template: str
+    title: str
+    description: str
+    mime_type: str
+    pattern: re.Pattern[str]
+    reading: Operation
+    listing: Operation | None
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the template is an address itself."""
+        return "{" not in self.template
+
+
+_registry: dict[str, Resource] = {}
+
+
+def resource(
+    template: str,
+    *,
+    title: str,
+    mime_type: str = "text/plain",
+    timeout: float = 5,
+    listed: Callable[[Caller], list[Listed]] | None = None,
+) -> Callable[[R], R]:
+    """Register the decorated function, which returns the text that is at an address.
+
+    It is given the caller, the query and the variables of the template by name;
+    `listed` tells which addresses are worth showing, before one is asked for.
+    """
+
+    def register(read: R) -> R:
+        if template in _registry:
+            raise RuntimeError(f"the resource {template!r} is declared twice")
+        pattern = pattern_of(template)
+
+        @wraps(read)
+        def handler(caller: Caller, request: ReadResource) -> Contents:
+            query, variables = parts_of(request.uri, pattern)
+            text = read(caller, query, **variables)
+            return Contents(uri=request.uri, mime_type=mime_type, text=text)
+
+        _registry[template] = Resource(
+            template=template,
+            title=title,
+            description=(read.__doc__ or "").strip(),
+            mime_type=mime_type,
+            pattern=pattern,
+            reading=as_operation(template, handler, ReadResource, Contents, timeout),
+            listing=listing_of(template, listed, timeout) if listed else None,
+        )
+        return read
+
+    return register
+
+
+def listing_of(
+    template: str, listed: Callable[[Caller], list[Listed]], timeout: float
+) -> Operation:
+    @wraps(listed)
+    def handler(caller: Caller, request: ListResources) -> Listing:
+        return Listing(resources=listed(caller))
+
+    return as_operation(template, handler, ListResources, Listing, timeout)
+
+
+def as_operation(
+    name: str,
+    handler: Callable[[Caller, Any], Result],
+    request: type[Request],
+    result: type[Result],
+    timeout: float,
+) -> Operation:
+    return Operation(
+        name=name,
+        handler=handler,
+        request=request,
+        result=result,
+        effect="read",
+        timeout=timeout,
+        rate=Operation.DEFAULT_RATE,
+        atomic=False,
+        kind="resource",
+    )
+
+
+def pattern_of(template: str) -> re.Pattern[str]:
+    """What an address of that form looks like, its query left away."""
+    literal_and_names = _VARIABLE.split(_QUERY.sub("", template))
+    parts = [
+        f"(?P<{part}>[^/?#]+)" if number % 2 else re.escape(part)
+        for number, part in enumerate(literal_and_names)
+    ]
+    return re.compile("".join(parts))
+
+
+def parts_of(uri: str, pattern: re.Pattern[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The query, and the variables in the path."""
+    address, _, query = uri.partition("?")
+    matched = pattern.fullmatch(address)
+    variables = matched.groupdict() if matched else {}
+    return dict(parse_qsl(query)), {name: unquote(value) for name, value in variables.items()}
+
+
+def installed() -> list[Resource]:
+    """The most definite first."""
+    return sorted(_registry.values(), key=lambda one: (one.template.count("{"), one.template))
+
+
+def at(uri: str) -> Resource:
+    """The kind of resource that an address belongs to."""
+    address = uri.partition("?")[0]
+    for one in installed():
+        if one.pattern.fullmatch(address):
+            return one
+    schemes = sorted({urlsplit(one.template).scheme for one in installed()})
+    known = ", ".join(f"{scheme}://" for scheme in schemes)
+    raise NotFound(f"there is no resource at {uri[:MAX_ADDRESS_LENGTH]!r}; known are {known}")
