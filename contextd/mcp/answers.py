@@ -1,11 +1,11 @@
 """Results and errors in the shape that the negotiated protocol version has for them."""
 
 from mcp import MCPError
-from mcp.types import INTERNAL_ERROR, CallToolResult, TextContent
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
 from mcp.types.version import is_version_at_least
 from pydantic_core import from_json, to_jsonable_python
 
-from contextd.errors import ContextdError, RateLimited
+from contextd.errors import ContextdError, Invalid, NotFound, RateLimited
 from contextd.operations import Result
 
 
@@ -32,3 +32,10 @@ def failure(error: ContextdError, version: str) -> CallToolResult:
         structured_content=content,
         is_error=True,
     )
+
+
+def protocol_error(error: ContextdError) -> MCPError:
+    """The error where no result can be one: of anything but a tool."""
+    blames_caller = isinstance(error, Invalid | NotFound)
+    code = INVALID_PARAMS if blames_caller else INTERNAL_ERROR
+    return MCPError(code, error.text, to_jsonable_python(error.as_dict(), fallback=str))

@@ -1,0 +1,93 @@
+"""The registered prompts, and what arguments of prompts and resources may become."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import cast
+
+from mcp.types import (
+    CompleteRequestParams,
+    CompleteResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    PaginatedRequestParams,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    PromptReference,
+    TextContent,
+)
+from mcp.types import Completion as WireCompletion
+
+from contextd import completions, guards, pipeline, prompts, resources
+from contextd.callers import Caller
+from contextd.completions import Completion
+from contextd.errors import ContextdError, NotFound
+from contextd.mcp import answers
+from contextd.mcp.tools import Context, Identify
+from contextd.mcp.workers import Workers
+from contextd.operations import Operation
+from contextd.prompts import PromptText
+
+COMPLETION_SECONDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """Serves `prompts/list`, `prompts/get` and `completion/complete`."""
+
+    workers: Workers
+    identify: Identify
+
+    async def list(self, ctx: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
+        return ListPromptsResult(prompts=[as_prompt(one) for one in prompts.installed()])
+
+    async def get(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
+        try:
+            operation = prompts.get(params.name)
+            work = partial(
+                pipeline.perform, operation, dict(params.arguments or {}), self.identify(ctx)
+            )
+            written = cast(PromptText, await self.workers.run(work, seconds=operation.timeout))
+        except ContextdError as error:
+            raise answers.protocol_error(error) from None
+        said = PromptMessage(role="user", content=TextContent(type="text", text=written.text))
+        return GetPromptResult(description=operation.description, messages=[said])
+
+    async def complete(self, ctx: Context, params: CompleteRequestParams) -> CompleteResult:
+        try:
+            work = partial(complete, params, self.identify(ctx))
+            found = await self.workers.run_concealed("completion", work, seconds=COMPLETION_SECONDS)
+        except ContextdError as error:
+            raise answers.protocol_error(error) from None
+        has_more = found.total > len(found.values)
+        return CompleteResult(
+            completion=WireCompletion(values=found.values, total=found.total, has_more=has_more)
+        )
+
+
+def complete(params: CompleteRequestParams, caller: Caller) -> Completion:
+    guards.authorize(completed(params), caller)
+    return completions.complete(caller, params.argument.name, params.argument.value)
+
+
+def completed(params: CompleteRequestParams) -> Operation:
+    """What the argument belongs to."""
+    if isinstance(params.ref, PromptReference):
+        return prompts.get(params.ref.name)
+    for resource in resources.installed():
+        if resource.template == params.ref.uri:
+            return resource.reading
+    raise NotFound(f"there is no resource template {params.ref.uri[:200]!r}")
+
+
+def as_prompt(operation: Operation) -> Prompt:
+    return Prompt(
+        name=operation.name,
+        title=operation.name.replace("_", " ").capitalize(),
+        description=operation.description,
+        arguments=[
+            PromptArgument(name=name, description=field.description, required=field.is_required())
+            for name, field in operation.request.model_fields.items()
+        ],
+    )

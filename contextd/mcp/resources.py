@@ -1,0 +1,105 @@
+"""The registered resources, as MCP has them."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+
+from mcp import MCPError
+from mcp.types import (
+    INVALID_PARAMS,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    ResourceTemplate,
+    TextResourceContents,
+)
+from mcp.types import Resource as ListedResource
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+
+from contextd import pipeline, resources
+from contextd.errors import ContextdError, NotAllowed, NotFound
+from contextd.mcp import answers
+from contextd.mcp.tools import Context, Identify
+from contextd.mcp.workers import Workers
+from contextd.operations import Operation, Result
+from contextd.resources import Contents, Listing, Resource
+
+NOT_FOUND_BEFORE_2026 = -32002
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """Serves `resources/list`, `resources/templates/list` and `resources/read`."""
+
+    workers: Workers
+    identify: Identify
+
+    async def list_newest(
+        self, ctx: Context, params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        listed: list[ListedResource] = []
+        for resource in resources.installed():
+            if resource.listing:
+                listed += await self._list_one(ctx, resource, resource.listing)
+        return ListResourcesResult(resources=listed)
+
+    async def list_templates(
+        self, ctx: Context, params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        return ListResourceTemplatesResult(
+            resource_templates=[
+                as_template(resource)
+                for resource in resources.installed()
+                if not resource.is_single
+            ]
+        )
+
+    async def read(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        uri = str(params.uri)
+        try:
+            reading = resources.at(uri).reading
+            found = cast(Contents, await self._run(ctx, reading, {"uri": uri}))
+        except NotFound as error:
+            modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+            code = INVALID_PARAMS if modern else NOT_FOUND_BEFORE_2026
+            raise MCPError(code, error.text, {**error.as_dict(), "uri": uri}) from None
+        except ContextdError as error:
+            raise answers.protocol_error(error) from None
+        contents = TextResourceContents(uri=uri, mime_type=found.mime_type, text=found.text)
+        return ReadResourceResult(contents=[contents])
+
+    async def _list_one(
+        self, ctx: Context, resource: Resource, listing: Operation
+    ) -> list[ListedResource]:
+        try:
+            found = cast(Listing, await self._run(ctx, listing, {}))
+        except NotAllowed:
+            return []
+        except ContextdError as error:
+            raise answers.protocol_error(error) from None
+        return [
+            ListedResource(
+                uri=one.uri,
+                name=one.uri,
+                title=one.title,
+                description=one.description,
+                mime_type=resource.mime_type,
+            )
+            for one in found.resources
+        ]
+
+    async def _run(self, ctx: Context, operation: Operation, arguments: dict[str, Any]) -> Result:
+        work = partial(pipeline.perform, operation, arguments, self.identify(ctx))
+        return await self.workers.run(work, seconds=operation.timeout)
+
+
+def as_template(resource: Resource) -> ResourceTemplate:
+    return ResourceTemplate(
+        uri_template=resource.template,
+        name=resource.template,
+        title=resource.title,
+        description=resource.description,
+        mime_type=resource.mime_type,
+    )
