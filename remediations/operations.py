@@ -140,7 +140,11 @@ def as_match(match: services.Match) -> RemediationMatch:
     detail = RemediationDetail.model_validate(match.remediation)
     return RemediationMatch(
         **detail.model_dump(include=set(RemediationMatch.model_fields)),
-        **match.scores.as_dict(),
+        match_score=match.scores.match,
+        semantic_score=match.scores.semantic,
+        string_score=match.scores.string,
+        stack_trace_match=match.scores.same_stack,
+        error_type_match=match.scores.same_type,
     )
 
 

@@ -1,65 +1,77 @@
-"""How well a remediation fits an error: `match` is 0.7 of its meaning and 0.3 of its wording."""
+"""How well a remediation fits an error: `match` is 0.7 of its meaning and 0.3 of its wording.
+
+docs/retrieval.md tells what else was tried, and what 0.5 stands for.
+"""
 
 from dataclasses import dataclass
 
 from contextd import faults
-from contextd.search import Hit
-from contextd.search.ranking import Weights
+from contextd.search import Hit, Weights
 from remediations.models import Remediation
 from remediations.reading import Reading
 
 MEANING, WORDING = 0.7, 0.3
-WORDS, HEADLINE = 0.8, 0.2
-WEIGHTS = Weights(MEANING / 2, WORDING * WORDS, WORDING * HEADLINE)
-TRUST = 0.1
-"""By this share feedback raises or lowers both scores at most."""
+WORDS, HEADLINE = 0.75, 0.25
+ENOUGH_WORDS = 0.5
+"""BM25 gives about this share of its most to a passage with all words of the query, each once."""
 
-COMPARED = ["error_type", "calls", "worked", "did_not_work", "outdated"]
-ENOUGH_SHARED = 0.5
-"""From this overlap on, two stacks are called alike."""
+SAME_TYPE, SAME_STACK = 0.05, 0.15
+ENOUGH_OF_STACK = 0.5
+TRUST = 0.1
+
+COMPARED = ["error_type", "calls", "seen_count", "worked", "did_not_work", "outdated"]
+WEIGHTS = Weights(
+    meaning=MEANING / 2, words=WORDING * WORDS / ENOUGH_WORDS, headline=WORDING * HEADLINE
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
+    """All between 0 and 1; `confidence` and `seen_count` decide between equal matches."""
+
     semantic: float
     string: float
     same_stack: bool
     same_type: bool
     confidence: float
+    seen_count: int
 
     @property
     def match(self) -> float:
         return MEANING * self.semantic + WORDING * self.string
 
-    def as_dict(self) -> dict[str, float | bool]:
-        return {
-            "match_score": self.match,
-            "semantic_score": self.semantic,
-            "string_score": self.string,
-            "stack_trace_match": self.same_stack,
-            "error_type_match": self.same_type,
-        }
-
     @property
-    def order(self) -> tuple[float, float]:
-        return (self.match, self.confidence)
+    def rank(self) -> tuple[float, float, int]:
+        """Higher is better."""
+        return self.match, self.confidence, self.seen_count
 
 
 def score(read: Reading, hit: Hit, remediation: Remediation) -> Scores:
     overlap = faults.stack_overlap(read.calls, remediation.calls)
-    trust = 1 + TRUST * (2 * remediation.confidence - 1)
+    same_type = faults.same_type(read.error_type, remediation.error_type)
+    trust = trust_in(remediation)
     return Scores(
         semantic=min(1.0, trust * semantic(hit)),
-        string=min(1.0, trust * string(hit)),
-        same_stack=overlap >= ENOUGH_SHARED,
-        same_type=faults.same_type(read.error_type, remediation.error_type),
+        string=min(1.0, trust * string(hit, same_type=same_type, overlap=overlap)),
+        same_stack=overlap >= ENOUGH_OF_STACK,
+        same_type=same_type,
         confidence=remediation.confidence,
+        seen_count=remediation.seen_count,
     )
 
 
 def semantic(hit: Hit) -> float:
-    return max(0.0, (1 + (hit.cosine or 0.0)) / 2)
+    """The cosine, moved from -1..1 to 0..1; one half for what is not embedded yet."""
+    return min(1.0, max(0.0, (1 + (hit.cosine or 0.0)) / 2))
 
 
-def string(hit: Hit) -> float:
-    return WORDS * hit.lexical + HEADLINE * hit.trigram
+def string(hit: Hit, *, same_type: bool, overlap: float) -> float:
+    """How much wording is shared, a little more for kindred types and stacks."""
+    words = min(1.0, hit.lexical / ENOUGH_WORDS)
+    shared = WORDS * words + HEADLINE * hit.trigram
+    return min(1.0, shared * (1 + SAME_TYPE * same_type + SAME_STACK * overlap))
+
+
+def trust_in(remediation: Remediation) -> float:
+    """What feedback makes of a score: 1 while there is none, 10 % more or less at most."""
+    return 1 + TRUST * (2 * remediation.confidence - 1)

@@ -198,7 +198,7 @@ def find(
     )
     scores = _scores(read, found.hits)
     good = [pk for pk in scores if scores[pk].match >= min_score]
-    best = sorted(good, key=lambda pk: scores[pk].order, reverse=True)[:limit]
+    best = sorted(good, key=lambda pk: scores[pk].rank, reverse=True)[:limit]
     remediations = Remediation.objects.in_bulk(best)
     matches = [Match(remediations[pk], scores[pk]) for pk in best if pk in remediations]
     return Matches(matches, found.notice)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from contextd.search.embedding import is_warm, warm_up
     from contextd.search.finding import Found, Hit, find
     from contextd.search.preparing import Prepared, cut, prepare, prepare_many
+    from contextd.search.ranking import Weights
     from contextd.search.storing import forget, merge_projects, store, store_many
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Found",
     "Hit",
     "Prepared",
+    "Weights",
     "cut",
     "domains",
     "embed_pending",
@@ -43,6 +45,7 @@ _HOMES = {
     "embedding": ["is_warm", "warm_up"],
     "finding": ["Found", "Hit", "find"],
     "preparing": ["Prepared", "cut", "prepare", "prepare_many"],
+    "ranking": ["Weights"],
     "storing": ["forget", "merge_projects", "store", "store_many"],
 }
 

@@ -62,16 +62,25 @@ class Candidates:
     exhausted: bool
 
 
-def known_words(scope: Scope, query: str) -> list[Word]:
-    """The words of the query that stand somewhere in the scope, the rarest first."""
+def asked_words(scope: Scope, query: str) -> list[Word]:
+    """The words of the query, the rarest first; those that stand nowhere in the scope count too.
+
+    What is asked for and not there is missed: without it, a record that shares one word of ten
+    with the query would seem to have all that can be had, above all where little is stored.
+    """
     asked = {
         terms.number(scope.domain, term): weight
         for term, weight in terms.query_weights(query).items()
     }
     counted = TermCount.objects.filter(term__in=asked, collection__in=scope.collections)
+    passages = dict(counted.values_list("term").annotate(Sum("passages")))
     words = [
-        Word(number, passages, asked[number] * terms.rarity(scope.passages, passages))
-        for number, passages in counted.values_list("term").annotate(Sum("passages"))
+        Word(
+            number,
+            passages.get(number, 0),
+            weight * terms.rarity(scope.passages, passages.get(number, 0)),
+        )
+        for number, weight in asked.items()
     ]
     return sorted(words, key=lambda word: word.passages)
 

@@ -111,7 +111,7 @@ def _embedded(query: str) -> Embedded | None:
 
 def _rated(where: Scope, query: str, vector: Vector | None, limit: int) -> list[Rated]:
     """The passages worth ranking, of as many records as are asked for where there are so many."""
-    words = candidates.known_words(where, query)
+    words = candidates.asked_words(where, query)
     depth = 1
     while True:
         found = candidates.gather(where, words, vector, depth)

@@ -34,7 +34,7 @@ def queries(server: EmbeddingServer, db: None) -> list[str]:
 def best_of_all(query: str) -> list[int]:
     embedded = embedding.embed_query(query, 20)
     where = scope.look_in(DOMAIN, None, shared=True, records=None, space=embedded.space)
-    words = candidates.known_words(where, query)
+    words = candidates.asked_words(where, query)
     every = set(Passage.objects.values_list("pk", flat=True))
     rated = finding._rate(where, every, words, embedded.vectors[0])
     return [passage.record_id for passage in best_of_records(rated, query, RECIPE, LIMIT)]

@@ -118,3 +118,11 @@ def test_nothing_stored_is_nothing_found(find: Find) -> None:
     found = find("anything")
 
     assert (found.hits, found.pending, found.by_meaning, found.notice) == ([], 0, True, None)
+
+
+def test_words_that_nothing_has_make_a_match_weaker(notes: None, find: Find) -> None:
+    known = find("nightly build").hits[0]
+    partly = find("nightly build zzzqqq qqqzzz wwwyyy").hits[0]
+
+    assert known.record_id == partly.record_id == 4
+    assert partly.lexical < known.lexical / 2
