@@ -101,6 +101,10 @@ CELERY_BEAT_SCHEDULE = {
         "task": "contextd.search.tasks.embed_pending",
         "schedule": schedule(60),
     },
+    "forget what nobody came back for": {
+        "task": "contextd.tasks.forget_detached_calls",
+        "schedule": schedule(600),
+    },
     "end idle sessions": {
         "task": "contextd.tasks.end_idle_sessions",
         "schedule": schedule(60),
