@@ -54,9 +54,7 @@ class Unanswered(Interim):
 
 
 class Detached(Interim):
-    """It goes on where nobody waits for it, with the arguments as the pipeline let them pass."""
-
-    arguments: Mapping[str, Any] = {}
+    """It goes on where nobody waits for it."""
 
 
 class Conversation(Protocol):

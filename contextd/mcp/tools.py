@@ -1,17 +1,16 @@
 """The registered operations as MCP tools."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
 from mcp import MCPError
 from mcp.server import ServerRequestContext
-from mcp.server.context import HandlerResult
 from mcp.types import (
     INVALID_PARAMS,
     CallToolRequestParams,
-    InputRequiredResult,
+    CallToolResult,
     ListToolsResult,
     PaginatedRequestParams,
     Tool,
@@ -21,22 +20,17 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from starlette.requests import Request
 
-from contextd import operations, pipeline
+from contextd import guards, operations, pipeline
 from contextd.callers import Caller
 from contextd.errors import ContextdError, NotFound
 from contextd.mcp import answers
 from contextd.mcp.workers import Workers
-from contextd.operations import Operation, Result
+from contextd.operations import Operation
 
 MAX_NAME = 200
 
 Context = ServerRequestContext[Any, Request]
 Identify = Callable[[Context], Caller]
-
-Answer = Result | InputRequiredResult | dict[str, Any]
-"""What a call comes to: its result, a question, or the handle of a task."""
-
-CallWaiting = Callable[[Context, Operation, CallToolRequestParams, Caller], Awaitable[Answer]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,32 +39,26 @@ class Tools:
 
     workers: Workers
     identify: Identify
-    call_waiting: CallWaiting
 
     async def list(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         structured = answers.has_structure(ctx.protocol_version)
+        caller = self.identify(ctx)
         return ListToolsResult(
-            tools=[as_tool(operation, structured) for operation in operations.installed()]
+            tools=[
+                as_tool(operation, structured)
+                for operation in operations.installed()
+                if guards.may_use(operation, caller)
+            ]
         )
 
-    async def call(self, ctx: Context, params: CallToolRequestParams) -> HandlerResult:
+    async def call(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
         operation = operation_named(params.name)
-        caller = self.identify(ctx)
+        work = partial(pipeline.call, operation.name, params.arguments or {}, self.identify(ctx))
         try:
-            answer = await self._answer(ctx, operation, params, caller)
+            result = await self.workers.run(work, seconds=operation.timeout)
         except ContextdError as error:
             return answers.failure(error, ctx.protocol_version)
-        if isinstance(answer, Result):
-            return answers.success(answer, ctx.protocol_version)
-        return answer
-
-    async def _answer(
-        self, ctx: Context, operation: Operation, params: CallToolRequestParams, caller: Caller
-    ) -> Answer:
-        if operation.waits:
-            return await self.call_waiting(ctx, operation, params, caller)
-        work = partial(pipeline.call, operation.name, params.arguments or {}, caller)
-        return await self.workers.run(work, seconds=operation.timeout)
+        return answers.success(result, ctx.protocol_version)
 
 
 def client_of(ctx: Context) -> str:

@@ -26,7 +26,8 @@ def outcomes(
 def test_every_scenario_passes(outcomes: list[Outcome], number: int) -> None:
     outcome = outcomes[number]
 
-    assert [scenario for scenario in outcome.scenarios if scenario.failed] == []
+    failed = [scenario for scenario in outcome.scenarios if scenario.failed]
+    assert [scenario.name for scenario in failed if scenario.unscored != "extension"] == []
     assert len(outcome.scenarios) == outcome.run.scenarios, outcome.output
 
 
