@@ -54,7 +54,9 @@ class Unanswered(Interim):
 
 
 class Detached(Interim):
-    """It goes on where nobody waits for it."""
+    """It goes on where nobody waits for it, with the arguments as the pipeline let them pass."""
+
+    arguments: Mapping[str, Any] = {}
 
 
 class Conversation(Protocol):

@@ -134,6 +134,47 @@ class Subscription(models.Model):
         return self.uri
 
 
+class DetachedCallQuerySet(models.QuerySet["DetachedCall"]):
+    def of(self, caller: Caller) -> Self:
+        return self.filter(principal=caller.principal, context=caller.context)
+
+
+class DetachedCall(models.Model):
+    """A call whose client does not wait, but asks later how it went: a task, as MCP calls it."""
+
+    class Status(models.TextChoices):
+        WORKING = "working"
+        INPUT_REQUIRED = "input_required"
+        COMPLETED = "completed"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    OPEN = (Status.WORKING, Status.INPUT_REQUIRED)
+
+    id = models.CharField(primary_key=True, max_length=64, editable=False)
+    principal = models.CharField(max_length=200)
+    context = models.CharField(max_length=200)
+    operation = models.CharField(max_length=100)
+    arguments = models.JSONField()
+    questions = models.JSONField(default=dict, help_text="What the person has not answered yet")
+    replies = models.JSONField(default=dict)
+    status = models.CharField(max_length=20, choices=Status, default=Status.WORKING)
+    outcome = models.JSONField(null=True, help_text="The result or the error, as it is answered")
+    leased_until = models.DateTimeField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    expires_at = models.DateTimeField(db_index=True)
+
+    objects = DetachedCallQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["principal", "status"], name="detached_call_of")]
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.pk}"
+
+
 Record = TypeVar("Record", bound=models.Model)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from contextd import errors, guards, limits, operations, telemetry
 from contextd.callers import Caller
-from contextd.conversations import Alone, Conversation, Interim
+from contextd.conversations import Alone, Conversation, Detached, Interim
 from contextd.errors import ContextdError, Internal, TimedOut
 from contextd.operations import Operation, Request, Result
 from contextd.signals import operation_finished
@@ -73,10 +73,21 @@ async def run_waiting(
                 request, redacted = await conversation.do(
                     partial(prepare, operation, arguments, caller)
                 )
-                result: Result = await operation.handler(caller, request, conversation)
+                result = await converse_with(operation, caller, request, conversation)
         except TimeoutError:
             raise TimedOut(f"no answer within {operation.timeout:g} s") from None
     return tell_redacted(result, redacted)
+
+
+async def converse_with(
+    operation: Operation, caller: Caller, request: Request, conversation: Conversation
+) -> Result:
+    try:
+        result: Result = await operation.handler(caller, request, conversation)
+    except Detached as detached:
+        detached.arguments = request.model_dump(mode="json", exclude_unset=True)
+        raise
+    return result
 
 
 def prepare(operation: Operation, arguments: dict[str, Any], caller: Caller) -> tuple[Request, int]:

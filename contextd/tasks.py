@@ -1,8 +1,13 @@
 from celery import shared_task
 
-from contextd import sessions
+from contextd import detached, sessions
 
 
 @shared_task  # type: ignore[untyped-decorator]  # Celery has no types
 def end_idle_sessions() -> int:
     return sessions.end_idle()
+
+
+@shared_task  # type: ignore[untyped-decorator]  # Celery has no types
+def forget_detached_calls() -> int:
+    return detached.forget_expired()

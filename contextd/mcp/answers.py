@@ -1,12 +1,27 @@
 """Results and errors in the shape that the negotiated protocol version has for them."""
 
+from typing import Any
+
 from mcp import MCPError
-from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
-from mcp.types.version import is_version_at_least
+from mcp.types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
+    CallToolResult,
+    TextContent,
+)
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS, is_version_at_least
 from pydantic_core import from_json, to_jsonable_python
 
-from contextd.errors import ContextdError, Invalid, NotFound, RateLimited
+from contextd.conversations import Ability
+from contextd.errors import ContextdError, Invalid, NotFound, RateLimited, Unsupported
 from contextd.operations import Result
+
+TASKS = "io.modelcontextprotocol/tasks"
+CAPABILITIES: dict[Ability, dict[str, Any]] = {
+    "questions": {"elicitation": {}},
+    "later results": {"extensions": {TASKS: {}}},
+}
 
 
 def has_structure(version: str) -> bool:
@@ -25,6 +40,9 @@ def success(result: Result, version: str) -> CallToolResult:
 def failure(error: ContextdError, version: str) -> CallToolResult:
     """The error as a result; raised as a protocol error where the version demands that."""
     content = to_jsonable_python(error.as_dict(), fallback=str)
+    if isinstance(error, Unsupported) and version in MODERN_PROTOCOL_VERSIONS:
+        content["requiredCapabilities"] = CAPABILITIES[error.details["ability"]]
+        raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, error.text, content)
     if isinstance(error, RateLimited) or not has_structure(version):
         raise MCPError(INTERNAL_ERROR, error.text, content)
     return CallToolResult(

@@ -40,10 +40,7 @@ class Prompts:
     identify: Identify
 
     async def list(self, ctx: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
-        caller = self.identify(ctx)
-        return ListPromptsResult(
-            prompts=[as_prompt(one) for one in prompts.installed() if guards.may_use(one, caller)]
-        )
+        return ListPromptsResult(prompts=[as_prompt(one) for one in prompts.installed()])
 
     async def get(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
         try:
@@ -70,10 +67,7 @@ class Prompts:
 
 
 def complete(params: CompleteRequestParams, caller: Caller) -> Completion:
-    operation = completed(params)
-    guards.authorize(operation, caller)
-    if operation.kind == "resource":
-        resources.check(caller, operation.name)
+    guards.authorize(completed(params), caller)
     return completions.complete(caller, params.argument.name, params.argument.value)
 
 

@@ -1,6 +1,9 @@
 """The MCP server: what it says of itself, and what it makes of the operations."""
 
 from base64 import b64encode
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -12,7 +15,7 @@ from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
-from mcp.types import INTERNAL_ERROR, Icon
+from mcp.types import INTERNAL_ERROR, CallToolRequestParams, Icon
 from pydantic import ValidationError
 
 import contextd
@@ -20,7 +23,9 @@ from contextd import errors
 from contextd.mcp.listeners import Listeners
 from contextd.mcp.prompts import Prompts
 from contextd.mcp.resources import Resources
+from contextd.mcp.tasks import Tasks
 from contextd.mcp.tools import Context, Identify, Tools
+from contextd.mcp.waiting import WaitingCalls
 from contextd.mcp.workers import Workers
 
 NAME = "contextd"
@@ -77,7 +82,8 @@ class AnnouncingServer(Server[Any]):
 
 def build(workers: Workers, identify: Identify) -> AnnouncingServer:
     """`identify` tells who sent a request: each transport knows that in its own way."""
-    tools = Tools(workers, identify)
+    tasks = Tasks(workers, identify)
+    tools = Tools(workers, identify, WaitingCalls(workers, tasks).call)
     resources = Resources(workers, identify)
     prompts = Prompts(workers, identify)
     listeners = Listeners(workers)
@@ -89,10 +95,9 @@ def build(workers: Workers, identify: Identify) -> AnnouncingServer:
         instructions=INSTRUCTIONS,
         icons=[ICON],
         cache_hints=CACHE_HINTS,
-        lifespan=listeners.running,
+        lifespan=partial(running, listeners, tasks),
         get_tool_input_schema=no_header_arguments,
         on_list_tools=tools.list,
-        on_call_tool=tools.call,
         on_list_resources=resources.list_newest,
         on_list_resource_templates=resources.list_templates,
         on_read_resource=resources.read,
@@ -105,9 +110,20 @@ def build(workers: Workers, identify: Identify) -> AnnouncingServer:
     )
     server.listeners = listeners
     server.middleware += [conceal, listeners.note, sealed_state(identify)]
+    # Not by the constructor, which knows of no calls that become tasks.
+    server.add_request_handler("tools/call", CallToolRequestParams, tools.call)
+    tasks.install(server)
     for extend in settings.CONTEXTD_MCP_EXTENSIONS:
         import_string(extend)(server)
     return server
+
+
+@asynccontextmanager
+async def running(
+    listeners: Listeners, tasks: Tasks, server: Server[Any]
+) -> AsyncIterator[dict[str, Any]]:
+    async with tasks.running(), listeners.running(server) as state:
+        yield state
 
 
 def sealed_state(identify: Identify) -> RequestStateBoundary:

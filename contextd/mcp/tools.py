@@ -1,16 +1,17 @@
 """The registered operations as MCP tools."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
 from mcp import MCPError
 from mcp.server import ServerRequestContext
+from mcp.server.context import HandlerResult
 from mcp.types import (
     INVALID_PARAMS,
     CallToolRequestParams,
-    CallToolResult,
+    InputRequiredResult,
     ListToolsResult,
     PaginatedRequestParams,
     Tool,
@@ -20,17 +21,22 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from starlette.requests import Request
 
-from contextd import guards, operations, pipeline
+from contextd import operations, pipeline
 from contextd.callers import Caller
 from contextd.errors import ContextdError, NotFound
 from contextd.mcp import answers
 from contextd.mcp.workers import Workers
-from contextd.operations import Operation
+from contextd.operations import Operation, Result
 
 MAX_NAME = 200
 
 Context = ServerRequestContext[Any, Request]
 Identify = Callable[[Context], Caller]
+
+Answer = Result | InputRequiredResult | dict[str, Any]
+"""What a call comes to: its result, a question, or the handle of a task."""
+
+CallWaiting = Callable[[Context, Operation, CallToolRequestParams, Caller], Awaitable[Answer]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,26 +45,32 @@ class Tools:
 
     workers: Workers
     identify: Identify
+    call_waiting: CallWaiting
 
     async def list(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         structured = answers.has_structure(ctx.protocol_version)
-        caller = self.identify(ctx)
         return ListToolsResult(
-            tools=[
-                as_tool(operation, structured)
-                for operation in operations.installed()
-                if guards.may_use(operation, caller)
-            ]
+            tools=[as_tool(operation, structured) for operation in operations.installed()]
         )
 
-    async def call(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call(self, ctx: Context, params: CallToolRequestParams) -> HandlerResult:
         operation = operation_named(params.name)
-        work = partial(pipeline.call, operation.name, params.arguments or {}, self.identify(ctx))
+        caller = self.identify(ctx)
         try:
-            result = await self.workers.run(work, seconds=operation.timeout)
+            answer = await self._answer(ctx, operation, params, caller)
         except ContextdError as error:
             return answers.failure(error, ctx.protocol_version)
-        return answers.success(result, ctx.protocol_version)
+        if isinstance(answer, Result):
+            return answers.success(answer, ctx.protocol_version)
+        return answer
+
+    async def _answer(
+        self, ctx: Context, operation: Operation, params: CallToolRequestParams, caller: Caller
+    ) -> Answer:
+        if operation.waits:
+            return await self.call_waiting(ctx, operation, params, caller)
+        work = partial(pipeline.call, operation.name, params.arguments or {}, caller)
+        return await self.workers.run(work, seconds=operation.timeout)
 
 
 def client_of(ctx: Context) -> str:

@@ -41,7 +41,6 @@ def ask_name() -> dict[str, Any]:
     return {"user_name": question("What is your name?", name=STRING)}
 
 
-@tool("test_input_required_result_elicitation")
 @tool("test_streaming_elicitation")
 async def greet(ctx: Context, params: types.CallToolRequestParams) -> Answer:
     name = accepted(params, "user_name", "name")

@@ -120,12 +120,9 @@ async def log(ctx: Context, params: types.CallToolRequestParams) -> Answer:
     return said(text("logged"))
 
 
-@tool("test_tool_with_progress")
-async def progress(ctx: Context, params: types.CallToolRequestParams) -> Answer:
-    for done in (0, 50, 100):
-        await ctx.session.report_progress(done, 100)
-        await anyio.sleep(PAUSE_SECONDS)
-    return said(text("done"))
+@tool("greet", fields(name=STRING))
+async def greet(ctx: Context, params: types.CallToolRequestParams) -> Answer:
+    return said(text(f"Hello, {(params.arguments or {})['name']}!"))
 
 
 @tool("test_sampling", fields(prompt=STRING))

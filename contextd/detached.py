@@ -1,0 +1,112 @@
+"""Calls that take so long that their clients come back for the result, and ask for it by id."""
+
+import secrets
+from collections.abc import Collection, Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from contextd.callers import Caller
+from contextd.errors import Busy, NotFound
+from contextd.models import DetachedCall
+from contextd.operations import Operation
+
+MOST_OF_A_PRINCIPAL = 100
+KEPT = timedelta(days=1)
+# A process that works on calls says so more often than this.
+LEASE = timedelta(seconds=60)
+LOST = {
+    "code": -32603,
+    "message": "the server process that worked on this has ended; call the tool again",
+}
+
+Status = DetachedCall.Status
+
+
+def begin(
+    caller: Caller,
+    operation: Operation,
+    arguments: Mapping[str, Any],
+    replies: Mapping[str, Any],
+) -> DetachedCall:
+    """Keep a call that this process goes on to work on."""
+    calls = DetachedCall.objects.of(caller)
+    if calls.filter(status__in=DetachedCall.OPEN).count() >= MOST_OF_A_PRINCIPAL:
+        raise Busy(f"{MOST_OF_A_PRINCIPAL} of your calls are not finished; wait for some of them")
+    now = timezone.now()
+    return DetachedCall.objects.create(
+        id=secrets.token_urlsafe(24),
+        principal=caller.principal,
+        context=caller.context,
+        operation=operation.name,
+        arguments=dict(arguments),
+        replies=dict(replies),
+        leased_until=now + LEASE,
+        expires_at=now + KEPT,
+    )
+
+
+def find(caller: Caller, call_id: str) -> DetachedCall:
+    """One of the caller's own; a call whose process is gone has failed."""
+    lost = DetachedCall.objects.filter(
+        pk=call_id, status=Status.WORKING, leased_until__lt=timezone.now()
+    )
+    lost.update(status=Status.FAILED, outcome=LOST, updated_at=timezone.now())
+    found = DetachedCall.objects.of(caller).filter(pk=call_id).first()
+    if found is None:
+        raise NotFound("there is no such task, or it has expired", id=call_id[:64])
+    return found
+
+
+def reply(caller: Caller, call_id: str, replies: Mapping[str, Any]) -> tuple[DetachedCall, bool]:
+    """Keep what the person replied; whether all is answered, so that it can be worked on again."""
+    find(caller, call_id)
+    with transaction.atomic():
+        call = DetachedCall.objects.select_for_update().get(pk=call_id)
+        asked = {key: replies[key] for key in replies if key in call.questions}
+        call.replies |= asked
+        call.questions = {k: asking for k, asking in call.questions.items() if k not in asked}
+        is_ready = call.status == Status.INPUT_REQUIRED and not call.questions
+        if is_ready:
+            call.status = Status.WORKING
+            call.leased_until = timezone.now() + LEASE
+        call.save()
+    return call, is_ready
+
+
+def ask(call_id: str, questions: Mapping[str, Any]) -> None:
+    _working(call_id).update(
+        status=Status.INPUT_REQUIRED, questions=dict(questions), updated_at=timezone.now()
+    )
+
+
+def end(call_id: str, status: DetachedCall.Status, outcome: Mapping[str, Any]) -> None:
+    """How it ended; what has been cancelled meanwhile stays so."""
+    _working(call_id).update(status=status, outcome=dict(outcome), updated_at=timezone.now())
+
+
+def cancel(caller: Caller, call_id: str) -> None:
+    """Whichever process works on it finds out when it renews its lease."""
+    found = find(caller, call_id)
+    DetachedCall.objects.filter(pk=found.pk, status__in=DetachedCall.OPEN).update(
+        status=Status.CANCELLED, questions={}, updated_at=timezone.now()
+    )
+
+
+def renew(call_ids: Collection[str]) -> set[str]:
+    """Say that this process still works on them; those that it need not any more."""
+    working = DetachedCall.objects.filter(pk__in=call_ids, status=Status.WORKING)
+    working.update(leased_until=timezone.now() + LEASE)
+    return set(call_ids) - set(working.values_list("pk", flat=True))
+
+
+def forget_expired() -> int:
+    deleted, _ = DetachedCall.objects.filter(expires_at__lt=timezone.now()).delete()
+    return deleted
+
+
+def _working(call_id: str) -> QuerySet[DetachedCall]:
+    return DetachedCall.objects.filter(pk=call_id, status=Status.WORKING)

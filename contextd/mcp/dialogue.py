@@ -1,0 +1,156 @@
+"""The conversation between an operation that waits and the client that called it."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
+
+from mcp.types import (
+    CallToolRequestParams,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+    InputRequiredResult,
+)
+from pydantic import ValidationError
+
+from contextd import limits
+from contextd.conversations import Detached, F, Form, Question, Unanswered
+from contextd.errors import Declined, Invalid, Unsupported
+from contextd.mcp import answers
+from contextd.mcp.tools import Context
+from contextd.mcp.workers import Workers
+
+STEP_SECONDS = 30
+"""What an operation that waits does in a thread is short."""
+
+Outcome = TypeVar("Outcome")
+Replies = Mapping[str, Any]
+
+
+class Live:
+    """Up to 2025-11-25: a question is a request to the client, and the operation waits for it."""
+
+    def __init__(self, ctx: Context, workers: Workers) -> None:
+        self._ctx, self._workers = ctx, workers
+
+    async def report(
+        self, done: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        await self._ctx.session.report_progress(done, total, message)
+
+    async def ask(self, key: str, text: str, form: type[F]) -> F:
+        require_person(self._ctx, [text])
+        reply = await self._ctx.session.elicit_form(
+            text, form.model_json_schema(), related_request_id=self._ctx.request_id
+        )
+        filled = fill(Question(text, form), reply.model_dump())
+        if filled is None:
+            raise Invalid(f"what was filled in does not fit the form {form.__name__}", field=key)
+        return cast(F, filled)
+
+    async def ask_all(self, questions: Mapping[str, Question]) -> Mapping[str, Form]:
+        return {key: await self.ask(key, one.text, one.form) for key, one in questions.items()}
+
+    async def take_time(self) -> bool:
+        return False
+
+    async def do(self, work: Callable[[], Outcome]) -> Outcome:
+        return await step(self._workers, work)
+
+
+class Rounds:
+    """2026-07-28: the operation is run again with the replies, until nothing is left to ask."""
+
+    def __init__(self, ctx: Context, workers: Workers, replies: Replies) -> None:
+        self._ctx, self._workers, self._replies = ctx, workers, replies
+
+    async def report(
+        self, done: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        await self._ctx.session.report_progress(done, total, message)
+
+    async def ask(self, key: str, text: str, form: type[F]) -> F:
+        return cast(F, (await self.ask_all({key: Question(text, form)}))[key])
+
+    async def ask_all(self, questions: Mapping[str, Question]) -> Mapping[str, Form]:
+        forms = {key: fill(one, self._replies.get(key)) for key, one in questions.items()}
+        open_questions = {key: questions[key] for key, form in forms.items() if form is None}
+        if open_questions:
+            require_person(self._ctx, [one.text for one in open_questions.values()])
+            raise Unanswered(open_questions)
+        return {key: form for key, form in forms.items() if form is not None}
+
+    async def take_time(self) -> bool:
+        if can_come_back(self._ctx):
+            raise Detached
+        return False
+
+    async def do(self, work: Callable[[], Outcome]) -> Outcome:
+        return await step(self._workers, work)
+
+
+class Unattended(Rounds):
+    """A call that nobody waits for: its questions are asked when the client comes back."""
+
+    async def report(
+        self, done: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        return None
+
+    async def take_time(self) -> bool:
+        return True
+
+
+async def step(workers: Workers, work: Callable[[], Outcome]) -> Outcome:
+    return await workers.run(work, seconds=min(limits.time_left(), STEP_SECONDS))
+
+
+def can_come_back(ctx: Context) -> bool:
+    capabilities = ctx.session.client_capabilities
+    return bool(capabilities and answers.TASKS in (capabilities.extensions or {}))
+
+
+def require_person(ctx: Context, texts: list[str]) -> None:
+    capabilities = ctx.session.client_capabilities
+    if capabilities is None or capabilities.elicitation is None:
+        raise Unsupported(
+            f"a person has to be asked, which your client does not offer: {' '.join(texts)}",
+            ability="questions",
+        )
+
+
+def fill(question: Question, reply: Any) -> Form | None:
+    """The filled form; None where it has to be asked, or asked again."""
+    if not isinstance(reply, Mapping):
+        return None
+    if reply.get("action") != "accept":
+        raise Declined(f"the person did not agree: {question.text}")
+    try:
+        return question.form.model_validate(reply.get("content"))
+    except ValidationError:
+        return None
+
+
+def replies_in(params: CallToolRequestParams) -> dict[str, Any]:
+    """Those of this round, and those of the rounds before."""
+    earlier: dict[str, Any] = json.loads(params.request_state) if params.request_state else {}
+    given = {
+        key: reply.model_dump(mode="json")
+        for key, reply in (params.input_responses or {}).items()
+        if isinstance(reply, ElicitResult)
+    }
+    return earlier | given
+
+
+def as_round(questions: Mapping[str, Question], replies: Replies) -> InputRequiredResult:
+    """What asks the client to call again, with the replies so far for it to carry."""
+    return InputRequiredResult(
+        input_requests={key: as_request(one) for key, one in questions.items()},
+        request_state=json.dumps(replies) if replies else None,
+    )
+
+
+def as_request(question: Question) -> ElicitRequest:
+    schema = question.form.model_json_schema()
+    params = ElicitRequestFormParams(mode="form", message=question.text, requested_schema=schema)
+    return ElicitRequest(params=params)

@@ -1,0 +1,219 @@
+"""The extension `io.modelcontextprotocol/tasks`: a client comes back for the result of a call."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from mcp import MCPError
+from mcp.server import Server
+from mcp.shared.inbound import decode_header_value
+from mcp.types import (
+    HEADER_MISMATCH,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
+    RequestParams,
+)
+from mcp.types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
+from pydantic import BaseModel
+
+from contextd import detached, operations, pipeline
+from contextd.callers import Caller
+from contextd.conversations import Unanswered
+from contextd.detached import Status
+from contextd.errors import ContextdError, Internal, NotFound
+from contextd.mcp import answers
+from contextd.mcp.dialogue import Replies, Unattended, as_request, can_come_back
+from contextd.mcp.tools import Context, Identify
+from contextd.mcp.workers import Workers
+from contextd.models import DetachedCall
+from contextd.operations import Operation
+
+POLL_MILLISECONDS = 500
+RENEW_SECONDS = 5
+ROW_SECONDS = 5
+DONE: dict[str, Any] = {"resultType": "complete"}
+
+Outcome = TypeVar("Outcome")
+Serve = Callable[[Context, Any], Awaitable[dict[str, Any]]]
+
+
+class OfTask(RequestParams):
+    task_id: str
+
+
+class UpdateTask(OfTask):
+    input_responses: dict[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One call, and all that is needed to go on with it."""
+
+    id: str
+    operation: Operation
+    arguments: Mapping[str, Any]
+    replies: Replies
+    caller: Caller
+    ctx: Context
+
+
+class Tasks:
+    """Serves `tasks/*`, and works on what this process has begun."""
+
+    def __init__(self, workers: Workers, identify: Identify) -> None:
+        self._workers, self._identify = workers, identify
+        self._at_work: dict[str, asyncio.Task[None]] = {}
+
+    def install(self, server: Server[Any]) -> None:
+        server.extensions[answers.TASKS] = {}
+        methods: dict[str, tuple[type[OfTask], Serve]] = {
+            "tasks/get": (OfTask, self._get),
+            "tasks/update": (UpdateTask, self._update),
+            "tasks/cancel": (OfTask, self._cancel),
+        }
+        for method, (params, serve) in methods.items():
+            server.add_request_handler(method, params, partial(checked, method, serve))
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """At the end, what is still worked on has failed."""
+        renewing = asyncio.create_task(self._renew_leases())
+        try:
+            yield
+        finally:
+            renewing.cancel()
+            working = list(self._at_work.values())
+            for work in working:
+                work.cancel()
+            await asyncio.gather(*working, return_exceptions=True)
+
+    async def start(
+        self,
+        ctx: Context,
+        operation: Operation,
+        arguments: Mapping[str, Any],
+        caller: Caller,
+        replies: Replies,
+    ) -> dict[str, Any]:
+        begin = partial(detached.begin, caller, operation, arguments, replies)
+        call = await self._row(begin)
+        self._go_on(Work(call.pk, operation, arguments, replies, caller, ctx))
+        return handle(call)
+
+    async def _get(self, ctx: Context, params: OfTask) -> dict[str, Any]:
+        call = await self._row(partial(detached.find, self._identify(ctx), params.task_id))
+        return view(call)
+
+    async def _update(self, ctx: Context, params: UpdateTask) -> dict[str, Any]:
+        caller = self._identify(ctx)
+        reply = partial(detached.reply, caller, params.task_id, params.input_responses)
+        call, is_ready = await self._row(reply)
+        if is_ready:
+            operation = operations.get(call.operation)
+            self._go_on(Work(call.pk, operation, call.arguments, call.replies, caller, ctx))
+        return DONE
+
+    async def _cancel(self, ctx: Context, params: OfTask) -> dict[str, Any]:
+        await self._row(partial(detached.cancel, self._identify(ctx), params.task_id))
+        if work := self._at_work.get(params.task_id):
+            work.cancel()
+        return DONE
+
+    def _go_on(self, work: Work) -> None:
+        running = asyncio.create_task(self._work(work))
+        self._at_work[work.id] = running
+        running.add_done_callback(lambda _: self._at_work.pop(work.id, None))
+
+    async def _work(self, work: Work) -> None:
+        conversation = Unattended(work.ctx, self._workers, work.replies)
+        try:
+            result = await pipeline.converse(
+                work.operation, dict(work.arguments), work.caller, conversation
+            )
+        except Unanswered as asked:
+            questions = {key: wire(as_request(one)) for key, one in asked.questions.items()}
+            await self._row(partial(detached.ask, work.id, questions))
+        except Internal as error:
+            await self._fail(work, {"code": INTERNAL_ERROR, "message": error.text})
+        except ContextdError as error:
+            await self._complete(work, answers.failure(error, LATEST_MODERN_VERSION))
+        except asyncio.CancelledError:
+            await self._fail(work, detached.LOST)
+            raise
+        else:
+            await self._complete(work, answers.success(result, LATEST_MODERN_VERSION))
+
+    async def _complete(self, work: Work, result: BaseModel) -> None:
+        outcome = {**DONE, **wire(result)}
+        await self._row(partial(detached.end, work.id, Status.COMPLETED, outcome))
+
+    async def _fail(self, work: Work, error: Mapping[str, Any]) -> None:
+        await self._row(partial(detached.end, work.id, Status.FAILED, error))
+
+    async def _renew_leases(self) -> None:
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            if self._at_work:
+                at_work = list(self._at_work)
+                for call_id in await self._row(partial(detached.renew, at_work)):
+                    if work := self._at_work.get(call_id):
+                        work.cancel()
+
+    async def _row(self, work: Callable[[], Outcome]) -> Outcome:
+        try:
+            return await self._workers.run_concealed("a task", work, seconds=ROW_SECONDS)
+        except NotFound as error:
+            raise MCPError(INVALID_PARAMS, error.text, error.as_dict()) from None
+
+
+async def checked(method: str, serve: Serve, ctx: Context, params: OfTask) -> dict[str, Any]:
+    """Only for clients that declare the extension, and only for the task that the header names."""
+    if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        raise MCPError(METHOD_NOT_FOUND, "Method not found", method)
+    if not can_come_back(ctx):
+        raise MCPError(
+            MISSING_REQUIRED_CLIENT_CAPABILITY,
+            "your client does not declare that it knows tasks",
+            {"requiredCapabilities": answers.CAPABILITIES["later results"]},
+        )
+    named = ctx.request.headers.get("mcp-name") if ctx.request else params.task_id
+    if decode_header_value(named) != params.task_id:
+        raise MCPError(HEADER_MISMATCH, "the header Mcp-Name must be the taskId of the params")
+    try:
+        return await serve(ctx, params)
+    except ContextdError as error:
+        raise answers.protocol_error(error) from None
+
+
+def handle(call: DetachedCall) -> dict[str, Any]:
+    """What the client asks again with."""
+    return {
+        "resultType": "task",
+        "taskId": call.pk,
+        "status": call.status,
+        "createdAt": call.created_at.isoformat(),
+        "lastUpdatedAt": call.updated_at.isoformat(),
+        "ttlMs": int(detached.KEPT.total_seconds() * 1000),
+        "pollIntervalMs": POLL_MILLISECONDS,
+    }
+
+
+def view(call: DetachedCall) -> dict[str, Any]:
+    """The handle, and what there is by now."""
+    content: dict[str, Any] = {}
+    if call.status == Status.INPUT_REQUIRED:
+        content = {"inputRequests": call.questions}
+    elif call.status == Status.COMPLETED:
+        content = {"result": call.outcome}
+    elif call.status == Status.FAILED:
+        content = {"error": call.outcome}
+    return {**handle(call), **DONE, **content}
+
+
+def wire(message: BaseModel) -> dict[str, Any]:
+    return message.model_dump(by_alias=True, mode="json", exclude_none=True)
