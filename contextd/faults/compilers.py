@@ -13,7 +13,7 @@ _SOURCE = r"(?P<file>[^\s:]{1,300})"
 def _coded(codes: str) -> str:
     """The form of MSBuild, which many compilers share."""
     place = rf"(?:{_FILE}\({LINE}(?:,\d+){{0,3}}\) ?: |(?:[^\n:]{{0,300}} : )?)"
-    project = r"(?: \[[^\]\n]+\])?$"
+    project = r"(?: \[[^\]\n]{1,300}\])?$"
     return rf"{place}(?:fatal )?error (?P<type>{codes}) ?: (?P<message>[^\n]*?){project}"
 
 
@@ -36,7 +36,7 @@ COMPILERS: dict[str, tuple[str, ...]] = {
     ),
     "csharp": (_coded(r"[A-Z]{2,8}\d{3,5}"),),
     "javascript": (
-        rf"{LINE}:\d+ +error +(?P<message>\S[^\n]*?) {{2,}}(?P<type>[\w@/-]+)$",  # ESLint
+        rf"{LINE}:\d+ +error +(?P<message>\S[^\n]*?)(?<! ) {{2,}}(?P<type>[\w@/-]+)$",  # ESLint
         rf"(?P<type>Module not found): (?:Error: )?{MESSAGE}",  # webpack
     ),
     "swift": (
@@ -56,6 +56,6 @@ COMPILERS: dict[str, tuple[str, ...]] = {
     "cmake": (rf"(?P<type>CMake Error) at {_SOURCE}:{LINE} \([^\n]*\):\n +{MESSAGE}",),
     "": (  # GCC, Clang, javac, mypy: the file tells the language
         rf"{_FILE}:{LINE}(?::\d+)?: (?:fatal )?error: "
-        r"(?P<message>[^\n]*?)(?: +\[(?P<type>[\w=+,-]+)\])?$",
+        r"(?P<message>[^\n]*?)(?:(?<! ) +\[(?P<type>[\w=+,-]+)\])?$",
     ),
 }

@@ -9,10 +9,10 @@ from pathlib import PurePath
 
 from contextd.faults.compilers import COMPILERS
 from contextd.faults.fault import Fault
-from contextd.faults.grammar import NAMED_TYPE, block_of, error_line
+from contextd.faults.grammar import LONGEST, NAMED_TYPE, block_of, error_line
 from contextd.faults.tools import LAST_WORDS, TOOLS
 
-_MOST_LINES = 200  # a log with more errors than that tells nothing new after them
+_MOST_LINES = 100  # a log with more errors than that tells nothing new after them
 # Something of this is in every line that tells an error. Alternatives that all begin with a plain
 # character are searched for several times faster.
 _CUE = re.compile(
@@ -65,7 +65,7 @@ def find(text: str) -> Fault | None:
 
 def untyped(text: str) -> Fault:
     """What is left to say of a text that has no known form: its first line, and a name there."""
-    line = next((line.strip() for line in text.split("\n") if line.strip()), "")[:2_000]
+    line = next((line.strip() for line in text.split("\n") if line.strip()), "")[:LONGEST]
     named = NAMED_TYPE.search(line)
     return Fault(named["type"] if named else "", line, line)
 

@@ -20,7 +20,7 @@ NAMED_TYPE = re.compile(  # anywhere in a line
     r"(?<![\w.$])(?P<type>(?:[A-Za-z_$][\w$]*\.)*(?=[A-Z])[\w$]+?(?:Error|Exception))(?![\w$])"
     rf"(?:: {MESSAGE})?"
 )
-_LONGEST = 2_000
+LONGEST = 2_000  # of what a fault says
 
 
 class Relation(Enum):
@@ -48,9 +48,9 @@ class Block:
 
     def fault(self, language: str) -> Fault:
         return Fault(
-            error_type=self.error_type[:_LONGEST],
-            message=self.message[:_LONGEST],
-            error_line=self.error_line[:_LONGEST],
+            error_type=self.error_type[:LONGEST],
+            message=self.message[:LONGEST],
+            error_line=self.error_line[:LONGEST],
             frames=tuple(self.frames),
             language=language,
         )
@@ -73,7 +73,7 @@ class Grammar:
     vague_headlines: tuple[re.Pattern[str], ...] = ()  # may be anything, unless frames follow
     end_of_cause: tuple[re.Pattern[str], ...] = ()
     outermost_first: bool = False
-    read: Callable[["Grammar", str], list[Block]] | None = None  # where traces.read does not do
+    read: Callable[["Grammar", str], list[Block]] | None = None  # instead of traces.read
 
     def is_hinted(self, text: str) -> bool:
         return any(hint in text for hint in self.hints)

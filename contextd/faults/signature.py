@@ -20,9 +20,8 @@ def signature(fault: Fault) -> tuple[str, ...]:
     """
     frames = [frame for part in (*reversed(fault.causes), fault) for frame in part.frames]
     own = [frame for frame in frames if not frame.is_library]
-    return tuple(dict.fromkeys(_component(frame) for frame in (own or frames)[:_MOST_FRAMES]))[
-        :_DEEPEST
-    ]
+    components = dict.fromkeys(_component(frame) for frame in (own or frames)[:_MOST_FRAMES])
+    return tuple(components)[:_DEEPEST]
 
 
 def stack_overlap(one: Sequence[str], other: Sequence[str]) -> float:

@@ -91,13 +91,14 @@ LAST_WORDS: dict[str, tuple[str, ...]] = {
     "gradle": (rf"\* What went wrong:\n{MESSAGE}",),
     "docker": (rf"(?:ERROR: )?(?P<type>failed to solve)(?: with [^\n:]*)?: {MESSAGE}",),
     "shell": (
-        r"(?:[^\n]*?\d+ )?(?P<type>Segmentation fault|Bus error|Aborted|Illegal instruction"
+        r"(?:[^\n]*?\d{1,9} )?(?P<type>Segmentation fault|Bus error|Aborted|Illegal instruction"
         r"|Floating point exception|Killed)(?: +\(core dumped\)|: \d+|$| {2})[^\n]*",
         r"(?P<message>[^\n]*?(?:exit(?:ed)?(?: with)? (?:code|status)|non-zero code)[: ]{1,2}"
         r"(?P<exit>-?\d{1,5})\b[^\n]*)",
     ),
     "": (
-        r"[^\n]*?\blevel=(?:error|fatal|panic)\b[^\n]*?\bmsg=\"(?P<message>[^\"\n]*)\"",
+        r"[^\n]*?\blevel=(?:error|fatal|panic)\b(?:(?! level=)[^\n])*?"
+        r"\bmsg=\"(?P<message>[^\"\n]*)\"",
         r"(?:[\u2502\u2577|] *)?(?:[\w./-]{1,80}: )?(?:(?P<type>Error|Exception)|error|ERROR"
         r"|[Ff]atal(?: error)?|FATAL|CRITICAL|SEVERE|E)(?: \w+)?: *(?P<message>[^\s][^\n]*)",
         r"(?:ERROR|FATAL|CRITICAL|SEVERE) +(?P<message>[^\n]+)",

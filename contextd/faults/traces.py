@@ -19,7 +19,7 @@ from contextd.faults.languages import GRAMMARS
 
 _NAME_AND_MESSAGE = re.compile(rf" *(?P<type>(?:[\w$]+\.)*[A-Z][\w$]*): {MESSAGE}$")
 _MESSAGE_LINES = 6
-_MOST_MARKS = 1_500  # a longer stack repeats itself
+_MOST_MARKS = 1_000  # a longer stack repeats itself
 _DIALECTS = {
     ".kt": "kotlin", ".kts": "kotlin", ".scala": "scala", ".groovy": "groovy",
     ".ts": "typescript", ".tsx": "typescript",

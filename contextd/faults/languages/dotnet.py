@@ -24,7 +24,7 @@ DOTNET = Grammar(
         rf"(?P<cause> ---> )(?:\(Inner Exception #\d+\) )?{_ERROR}",
     ),
     frames=compiled(
-        r"^ *at (?P<function>[^\n(]*[^\s(])\([^\n]*?\)(?: in (?P<file>[^\n]+):line "
+        r"^ *at (?P<function>[^\n(]*[^\s(])\([^\n()]*\)(?: in (?P<file>[^\n]+):line "
         rf"{LINE})?$"
     ),
     library=re.compile(r"^(?:System|Microsoft|Xunit|NUnit|lambda_method)\b"),

@@ -9,7 +9,7 @@ GO = Grammar(
     hints=("panic", "fatal error: ", "goroutine ", "--- FAIL: "),
     headlines=compiled(
         r"^(?P<wrapper> +)?(?:http: )?(?P<type>panic)(?: serving \S+)?: "
-        r"(?P<message>[^\n]*?)(?: \[recovered[^\]\n]*\])?$",
+        r"(?P<message>[^\n]*?)(?: \[recovered[^\]\n]{0,80}\])?$",
         rf"^(?P<type>fatal error): {MESSAGE}",
         r"^ *--- (?P<type>FAIL): (?P<function>\S+) \([\d.]+s\)\n"
         rf" +(?P<file>[^\s:]+\.go):{LINE}:(?: |(?:\n[^\n]*){{0,3}}?\n +Error: +){MESSAGE}",

@@ -24,7 +24,7 @@ JVM = Grammar(
         rf"(?:Exception in thread \"[^\"\n]*\" )?{TYPE}(?:: ?{MESSAGE}|$)"
     ),
     frames=compiled(
-        rf"^ *at (?:[\w.@-]*/{{1,2}})*(?P<function>[^\s(/][^\n(]*)"
+        rf"^ *at (?:[\w.@-]+/{{1,2}})*+(?P<function>[^\s(/][^\n(]*)"
         rf"\((?P<file>{_FILE}|<generated>)(?::{LINE})?\)",
     ),
     library=re.compile(

@@ -14,7 +14,7 @@ from contextd.faults.grammar import (
     find_all,
     frame_of,
     stacks_of,
-)  # fmt: skip
+)
 
 _HEADLINE = re.compile(rf"[ |]*(?P<type>[A-Za-z_][\w.]*)(?:: ?{MESSAGE}|$)", re.MULTILINE)
 _WRAPS = re.compile(r"direct cause of the following exception|During handling of the above")

@@ -18,7 +18,7 @@ RUBY = Grammar(
         rf"^ *{TYPE}:(?:\n? +{MESSAGE})?$",  # RSpec, Minitest
         rf"^ *(?P<cause>Caused by:|# --- Caused by: ---)\n[ #]*{TYPE}:?\s+{MESSAGE}$",
     ),
-    frames=compiled(rf"^[ #]*(?:from |\d+: from )?{_PLACE}$"),
+    frames=compiled(rf"^[ #]*+(?:from |\d+: from )?{_PLACE}$"),
     library=re.compile(
         r"/gems/|/lib/ruby/|<internal:|/bin/(?:rspec|rake|rails|bundle|ruby)|(?:^| )kernel_require"
     ),
