@@ -139,11 +139,11 @@ def limiter_cost(data_dir: Path) -> float:
     os.environ["DJANGO_SETTINGS_MODULE"] = "contextd.settings"
     django.setup()
     from contextd import limits, operations
-    from contextd.callers import Caller
+    from contextd.callers import Caller, Entry
 
     times = []
     for number in range(1000):
-        caller = Caller(principal=f"p{number}", door="mcp", connection=f"c{number}")
+        caller = Caller(principal=f"p{number}", door="mcp", entry=Entry(), connection=f"c{number}")
         started = time.perf_counter()
         limits.throttle(operations.get("checkpoint_list"), caller)
         times.append((time.perf_counter() - started) * 1000)

@@ -7,16 +7,24 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.http import HttpRequest
 from django.http.request import split_domain_port
 from django.utils.module_loading import import_string
 
 from contextd import limits
-from contextd.callers import Caller, Door, Principal
-from contextd.errors import NotAuthenticated, NotFound
+from contextd.callers import (
+    DEFAULT_CONTEXT,
+    Caller,
+    CredentialLapsed,
+    Door,
+    Entry,
+    Principal,
+)
+from contextd.errors import ContextdError, NotAllowed, NotAuthenticated, NotFound
+from contextd.signals import entry_refused
 
 LOOKUP_SECONDS = 5
-DEFAULT_CONTEXT = "default"
 MAX_CLIENT_LENGTH = 100
 FORWARDING_HEADERS = {"forwarded", "via", "x-real-ip"}
 HOW_TO_AUTHENTICATE = (
@@ -28,19 +36,38 @@ ANONYMOUS = Principal(name="anonymous", is_local=True)
 
 
 class Authenticate(Protocol):
-    """Whom a token stands for; None when it is not valid."""
+    """Whom a token stands for; None when it is nobody's. Raises CredentialLapsed."""
 
     def __call__(self, token: str) -> Principal | None: ...
 
 
+class Enter(Protocol):
+    """What the context of that name, else the principal's own default, gives to the principal.
+
+    Raises NotFound when there is none, NotAllowed when it is not for the principal.
+    """
+
+    def __call__(self, principal: Principal, name: str | None) -> Entry: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """A principal in the context it asked for."""
+
+    principal: Principal
+    entry: Entry
+
+
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What an HTTP request shows of who sends it."""
+    """What an HTTP request shows of who sends it, and which context it asks for."""
 
     authorization: str | None
     peer: str
     host: str
     is_forwarded: bool
+    context: str | None
+    client: str
 
     @classmethod
     def of(cls, headers: Mapping[str, str], peer: str) -> Self:
@@ -50,6 +77,8 @@ class Arrival:
             peer=peer,
             host=headers.get("host", ""),
             is_forwarded=any(map(is_forwarding, headers)),
+            context=headers.get("x-mcp-context"),
+            client=headers.get("user-agent", "-"),
         )
 
     @property
@@ -76,7 +105,7 @@ def is_loopback(peer: str) -> bool:
 def bearer_token(arrival: Arrival) -> str | None:
     """The token it carries; None for the anonymous caller on this machine. Asks no database."""
     if arrival.authorization is None:
-        if arrival.is_from_this_machine:
+        if settings.CONTEXTD_ANONYMOUS and arrival.is_from_this_machine:
             return None
         raise NotAuthenticated(f"a token is needed: {HOW_TO_AUTHENTICATE}")
     scheme, _, token = arrival.authorization.partition(" ")
@@ -85,23 +114,49 @@ def bearer_token(arrival: Arrival) -> str | None:
     return token.strip()
 
 
+def admit(token: str | None, context: str | None, *, door: Door, client: str = "-") -> Admission:
+    """Look up whom the token stands for, and what the context gives them."""
+    try:
+        principal = principal_of(token)
+    except CredentialLapsed as error:
+        _announce_refusal(error, error.principal, context, door, client)
+        raise
+    return enter(principal, context, door=door, client=client)
+
+
 def principal_of(token: str | None) -> Principal:
     """A token that is not valid is refused, never taken as anonymous."""
     if token is None:
         return ANONYMOUS
     authenticate: Authenticate = import_string(settings.CONTEXTD_AUTHENTICATE)
-    with limits.deadline(LOOKUP_SECONDS), limits.transaction():
+    with limits.deadline(LOOKUP_SECONDS):
         principal = authenticate(token)
     if principal is None:
-        raise NotAuthenticated(f"the token is unknown, expired or revoked: {HOW_TO_AUTHENTICATE}")
+        raise NotAuthenticated(f"the token is not known here: {HOW_TO_AUTHENTICATE}")
     return principal
 
 
-def context_named(name: str | None) -> str:
-    """The MCP context that a request asks for; for now there is one."""
-    if name in (None, DEFAULT_CONTEXT):
-        return DEFAULT_CONTEXT
-    raise NotFound(f"there is no context named {name[:64]!r}", context=name[:64])
+def enter(principal: Principal, context: str | None, *, door: Door, client: str = "-") -> Admission:
+    look_up: Enter = import_string(settings.CONTEXTD_ENTER)
+    try:
+        with limits.deadline(LOOKUP_SECONDS):
+            return Admission(principal, look_up(principal, context))
+    except (NotFound, NotAllowed) as error:
+        _announce_refusal(error, principal, context, door, client)
+        raise
+
+
+def _announce_refusal(
+    error: ContextdError, principal: Principal, context: str | None, door: Door, client: str
+) -> None:
+    entry_refused.send_robust(
+        sender=Principal,
+        principal=principal,
+        context=context,
+        door=door,
+        client=client[:MAX_CLIENT_LENGTH],
+        category=error.category,
+    )
 
 
 def process_owner() -> Principal:
@@ -109,52 +164,61 @@ def process_owner() -> Principal:
     return Principal(name=f"local:{os.getuid()}", is_local=True)
 
 
-def caller_of_mcp(
-    principal: Principal, *, context: str, client: str, session_id: str | None
-) -> Caller:
-    return _caller(principal, "mcp", context=context, client=client, session_id=session_id)
+def user_named(name: str) -> Principal:
+    """Raises NotFound when there is no such user who may log in."""
+    user = get_user_model().objects.filter(username=name, is_active=True).first()
+    if user is None:
+        raise NotFound(f"there is no active user named {name!r}", user=name)
+    return _principal_of_user(user.pk)
+
+
+def _principal_of_user(user_id: int) -> Principal:
+    return Principal(name=f"user:{user_id}", user_id=user_id)
+
+
+def caller_of_mcp(admission: Admission, *, client: str, session_id: str | None) -> Caller:
+    return _caller(admission, "mcp", client=client, session_id=session_id)
 
 
 def caller_of_django(request: HttpRequest, door: Door) -> Caller:
     headers = {name.lower(): value for name, value in request.headers.items()}
     arrival = Arrival.of(headers, request.META.get("REMOTE_ADDR", ""))
-    return _caller(
-        principal_of(bearer_token(arrival)),
-        door,
-        context=context_named(headers.get("x-mcp-context")),
-        client=headers.get("user-agent", "-"),
-    )
+    token = bearer_token(arrival)
+    admission = admit(token, arrival.context, door=door, client=arrival.client)
+    return _caller(admission, door, client=arrival.client)
 
 
 def caller_of_admin(request: HttpRequest) -> Caller:
     if not request.user.is_authenticated:
         raise NotAuthenticated("log in to the admin first")
-    user_id = request.user.pk
-    return _caller(Principal(name=f"user:{user_id}", user_id=user_id), "admin")
+    principal = _principal_of_user(request.user.pk)
+    return _caller(enter(principal, DEFAULT_CONTEXT, door="admin"), "admin")
+
+
+def caller_of_cli(user: str | None, context: str | None) -> Caller:
+    """The user of that name, else the owner of the process."""
+    principal = user_named(user) if user else process_owner()
+    return _caller(enter(principal, context, door="cli"), "cli")
 
 
 def local_caller(door: Door) -> Caller:
-    return _caller(process_owner(), door)
+    """The owner of the process, in no context: for work that nobody asked for through one."""
+    return _caller(Admission(process_owner(), Entry()), door)
 
 
 def _caller(
-    principal: Principal,
-    door: Door,
-    *,
-    context: str = DEFAULT_CONTEXT,
-    client: str = "-",
-    session_id: str | None = None,
+    admission: Admission, door: Door, *, client: str = "-", session_id: str | None = None
 ) -> Caller:
+    principal, entry = admission.principal, admission.entry
     client = client[:MAX_CLIENT_LENGTH]
-    connection = session_id or f"{principal.name}/{client}/{context}"
+    connection = session_id or f"{principal.name}/{client}/{entry.name}"
     return Caller(
         principal=principal.name,
         door=door,
+        entry=entry,
         connection=connection,
         session=connection,
-        context=context,
         client=client,
         user_id=principal.user_id,
         is_local=principal.is_local,
-        projects=principal.projects,
     )

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from django.core.exceptions import ImproperlyConfigured
-from pydantic import AliasChoices, Field, ValidationError, field_validator
+from pydantic import AliasChoices, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -80,7 +80,48 @@ class Environment(BaseSettings):
         None,
         min_length=32,
         validation_alias=variable("CONTEXTD_SECRET_KEY"),
-        description="Signs logins. Unset: made once and kept in the data folder (mode 0600).",
+        description="Signs logins and encrypts stored secrets. "
+        "Unset: made once and kept in the data folder (mode 0600).",
+    )
+    anonymous: Literal["on", "off"] = Field(
+        "on",
+        validation_alias=variable("CONTEXTD_ANONYMOUS"),
+        description="`on`: callers on this machine need no token. `off`: everybody needs one.",
+    )
+    context: str | None = Field(
+        None,
+        validation_alias=variable("CONTEXTD_CONTEXT"),
+        description="Context of `mcp_stdio` and `call` when no `--context` is given.",
+    )
+    oauth_issuer: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        validation_alias=variable("CONTEXTD_OAUTH_ISSUER"),
+        description="OAuth issuer whose access tokens (JWT) are accepted. Unset: none.",
+    )
+    oauth_audience: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        validate_default=True,
+        validation_alias=variable("CONTEXTD_OAUTH_AUDIENCE"),
+        description="The public address of `/mcp`, which they must be issued for.",
+    )
+    oauth_jwks_url: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        validation_alias=variable("CONTEXTD_OAUTH_JWKS_URL"),
+        description="Where the issuer's keys are. Unset: found by the issuer's metadata.",
+    )
+    oauth_user_claim: str = Field(
+        "email",
+        validation_alias=variable("CONTEXTD_OAUTH_USER_CLAIM"),
+        description="Claim that names the user: `email` by e-mail address, others by user name.",
+    )
+    audit_days: int = Field(
+        90,
+        ge=1,
+        validation_alias=variable("CONTEXTD_AUDIT_DAYS"),
+        description="How long it is kept who called what.",
     )
     rate_limits: Literal["on", "off"] = Field(
         "on",
@@ -112,6 +153,13 @@ class Environment(BaseSettings):
         return (
             [n.strip() for n in names.split(",") if n.strip()] if isinstance(names, str) else names
         )
+
+    @field_validator("oauth_audience")
+    @classmethod
+    def _given_with_an_issuer(cls, audience: str | None, info: ValidationInfo) -> str | None:
+        if audience is None and info.data.get("oauth_issuer"):
+            raise ValueError("needed with CONTEXTD_OAUTH_ISSUER: tokens for others must not count")
+        return audience
 
     @field_validator("data_dir")
     @classmethod

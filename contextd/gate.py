@@ -12,6 +12,7 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from contextd import protected_resource
 from contextd.errors import ContextdError, Invalid, NotAllowed
 
 MCP_PATH = "/mcp"
@@ -148,7 +149,7 @@ async def refuse(scope: Scope, send: Send, error: ContextdError) -> None:
         (b"content-length", str(len(content)).encode()),
     ]
     if error.status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
+        headers.append((b"www-authenticate", protected_resource.challenge().encode()))
     await send({"type": "http.response.start", "status": error.status, "headers": headers})
     await send({"type": "http.response.body", "body": content})
 

@@ -8,7 +8,7 @@ from django.utils.module_loading import import_string
 
 from contextd import redaction
 from contextd.callers import Caller
-from contextd.errors import Invalid
+from contextd.errors import Invalid, NotAllowed
 from contextd.operations import Operation, Request
 
 
@@ -20,6 +20,15 @@ class Policy(Protocol):
 
 def authorize(operation: Operation, caller: Caller) -> None:
     _policy()(operation, caller)
+
+
+def may_use(operation: Operation, caller: Caller) -> bool:
+    """Whether to list the operation for the caller."""
+    try:
+        authorize(operation, caller)
+    except NotAllowed:
+        return False
+    return True
 
 
 @cache

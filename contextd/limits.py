@@ -3,10 +3,11 @@
 import logging
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from typing import Any
 
 from django.conf import settings
 from django.db import OperationalError, connection
@@ -18,9 +19,11 @@ from throttled.exceptions import StoreUnavailableError
 
 from contextd.callers import Caller
 from contextd.errors import RateLimited, TimedOut
-from contextd.operations import Operation, Rate
+from contextd.operations import Operation
+from contextd.rates import Rate
 
 PRINCIPAL_RATE = Rate(50, burst=100)
+LONGEST_QUERY = 30.0
 
 logger = logging.getLogger(__name__)
 _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
@@ -29,10 +32,12 @@ _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 def throttle(operation: Operation, caller: Caller) -> None:
     """Take a token of this connection and tool, and one of the caller; refuse when out of either.
 
-    The buckets are GCRA, the token bucket kept as one timestamp, in Redis: shared by processes.
+    A context's rate goes before the tool's own. The buckets are GCRA, the token bucket kept as
+    one timestamp, in Redis: shared by processes.
     """
     if settings.CONTEXTD_RATE_LIMITS:
-        _take(f"{caller.connection}:{operation.name}", operation.rate, operation)
+        rate = caller.entry.rate or operation.rate
+        _take(f"{caller.connection}:{operation.name}", rate, operation)
         _take(caller.principal, PRINCIPAL_RATE, operation)
 
 
@@ -84,12 +89,17 @@ def deadline(seconds: float) -> Iterator[None]:
 def transaction() -> Iterator[None]:
     """A transaction whose statements the database cancels when the operation's time is up."""
     with django_transaction.atomic():
-        left = time_left()
-        if left == 0:
-            raise TimedOut("the time for this operation ran out before the database was asked")
+        left = _time_for_statements()
         if left != math.inf:
             _cancel_statements_after(left)
         yield
+
+
+def _time_for_statements() -> float:
+    left = time_left()
+    if left == 0:  # which to the database would mean that there is no limit
+        raise TimedOut("the time for this operation ran out before the database was asked")
+    return left
 
 
 def _cancel_statements_after(seconds: float) -> None:
@@ -97,3 +107,14 @@ def _cancel_statements_after(seconds: float) -> None:
         cursor.execute(
             "SELECT set_config('statement_timeout', %s, true)", [str(math.ceil(seconds * 1000))]
         )
+
+
+def rows(query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """What the query finds before the time is up, in one round trip; for what each call asks."""
+    milliseconds = math.ceil(min(_time_for_statements(), LONGEST_QUERY) * 1000)
+    with connection.cursor() as cursor:
+        # Sent together, they are one transaction, which the setting does not outlive.
+        cursor.execute(f"SET LOCAL statement_timeout = {milliseconds}; {query}", parameters)
+        cursor.nextset()
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+    return found

@@ -15,6 +15,7 @@ from contextd import validation
 from contextd.callers import Caller
 from contextd.conversations import Conversation
 from contextd.errors import Invalid, NotFound
+from contextd.rates import Rate as Rate
 
 Effect = Literal["read", "write", "delete"]
 Kind = Literal["tool", "resource", "prompt"]
@@ -38,14 +39,6 @@ class Written(Result):
     redacted: int = Field(
         0, description="How many credentials were replaced by [REDACTED:kind] before saving"
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """A token bucket: `per_second` on average, `burst` at once."""
-
-    per_second: float
-    burst: int
 
 
 Handler = Callable[[Caller, Any], Result]

@@ -56,10 +56,7 @@ def resolve(caller: Caller, path: str, context: Mapping[str, str] | None = None)
     if project is None:
         project = _create(caller, root, remote)
     if not caller.sees(project.pk):
-        raise NotAllowed(
-            f"context {caller.context!r} does not include the project of {path}",
-            field="project_path",
-        )
+        raise _not_held(caller, root)
     if remote and project.git_remote == remote:
         ProjectPath.objects.get_or_create(path=root, defaults={"project": project})
     telemetry.about_project(project.pk)
@@ -82,10 +79,7 @@ def _holds(alias: ProjectPath, path: str, top: Path | None, remote: str | None) 
 
 def _create(caller: Caller, root: str, remote: str | None) -> Project:
     if not caller.sees_all_projects:
-        raise NotAllowed(
-            f"context {caller.context!r} has no project for {root}; ask an admin to add it",
-            field="project_path",
-        )
+        raise _not_held(caller, root)
     if not _folder_name(root):
         raise Invalid(
             f"{root} is the root of a file system; give the project's own folder",
@@ -98,6 +92,14 @@ def _create(caller: Caller, root: str, remote: str | None) -> Project:
     except IntegrityError:  # another call made it first
         return resolve(caller, root, {GIT_REMOTE_KEY: remote or ""})
     return project
+
+
+def _not_held(caller: Caller, root: str) -> NotAllowed:
+    """The same whether there is such a project elsewhere or not."""
+    return NotAllowed(
+        f"the context {caller.context!r} holds no project for {root}; ask an admin to add it",
+        field="project_path",
+    )
 
 
 def merge(kept: Project, absorbed: Project) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from pydantic import Field
 
 from contextd.callers import Caller
-from contextd.errors import NotFound
+from contextd.errors import NotAllowed, NotFound
 from contextd.operations import Operation, Request, Result
 from contextd.validation import Text
 
@@ -91,6 +91,7 @@ def resource(
 
         @wraps(read)
         def handler(caller: Caller, request: ReadResource) -> Contents:
+            check(caller, template, request.uri)
             query, variables = parts_of(request.uri, pattern)
             text = read(caller, query, **variables)
             return Contents(uri=request.uri, mime_type=mime_type, text=text)
@@ -109,12 +110,23 @@ def resource(
     return register
 
 
+def check(caller: Caller, *names: str) -> None:
+    """Raises NotAllowed when the caller's context holds neither: a form of address, an address."""
+    if not caller.entry.has_resource(*names):
+        raise NotAllowed(
+            f"the context {caller.context!r} does not hold the resource {names[-1]}",
+            context=caller.context,
+        )
+
+
 def listing_of(
     template: str, listed: Callable[[Caller], list[Listed]], timeout: float
 ) -> Operation:
     @wraps(listed)
     def handler(caller: Caller, request: ListResources) -> Listing:
-        return Listing(resources=listed(caller))
+        entry = caller.entry
+        found = [one for one in listed(caller) if entry.has_resource(template, one.uri)]
+        return Listing(resources=found)
 
     return as_operation(template, handler, ListResources, Listing, timeout)
 

@@ -8,7 +8,7 @@ from ninja import NinjaAPI
 from pydantic import BaseModel
 
 import contextd
-from contextd import auth, operations, pipeline
+from contextd import auth, operations, pipeline, protected_resource
 from contextd.errors import ContextdError, Invalid, RateLimited
 from contextd.operations import Operation
 
@@ -75,7 +75,7 @@ def on_error(request: HttpRequest, error: ContextdError) -> HttpResponse:
     if isinstance(error, RateLimited):
         response["Retry-After"] = str(max(1, round(error.details["retry_after"] + 0.5)))
     if error.status == 401:
-        response["WWW-Authenticate"] = "Bearer"
+        response["WWW-Authenticate"] = protected_resource.challenge()
     return response
 
 

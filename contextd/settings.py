@@ -101,6 +101,10 @@ CELERY_BEAT_SCHEDULE = {
         "task": "contextd.search.tasks.embed_pending",
         "schedule": schedule(60),
     },
+    "forget old calls": {
+        "task": "contexts.tasks.expire_audit",
+        "schedule": schedule(24 * 60 * 60),
+    },
     "forget what nobody came back for": {
         "task": "contextd.tasks.forget_detached_calls",
         "schedule": schedule(600),
@@ -119,8 +123,16 @@ WHITENOISE_USE_FINDERS = True
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
 
 CONTEXTD_RATE_LIMITS = ENVIRONMENT.rate_limits == "on"
+CONTEXTD_ANONYMOUS = ENVIRONMENT.anonymous == "on"
+CONTEXTD_AUTHENTICATE = "contexts.tokens.principal_of"
+CONTEXTD_ENTER = "contexts.services.enter"
 CONTEXTD_POLICY = "contexts.services.authorize"
-CONTEXTD_AUTHENTICATE = "contexts.services.principal_of_token"
+CONTEXTD_VARIABLES = "contexts.services.variables"
+CONTEXTD_AUDIT_DAYS = ENVIRONMENT.audit_days
+CONTEXTD_OAUTH_ISSUER = ENVIRONMENT.oauth_issuer
+CONTEXTD_OAUTH_AUDIENCE = ENVIRONMENT.oauth_audience
+CONTEXTD_OAUTH_JWKS_URL = ENVIRONMENT.oauth_jwks_url
+CONTEXTD_OAUTH_USER_CLAIM = ENVIRONMENT.oauth_user_claim
 # Dotted names of functions that are given the MCP server, to add to what it serves.
 CONTEXTD_MCP_EXTENSIONS: list[str] = []
 

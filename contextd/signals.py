@@ -7,3 +7,7 @@ operation_finished = Signal()
 
 session_created = Signal()
 """Sent when an MCP client has opened a `session`, which is its row."""
+
+entry_refused = Signal()
+"""Sent when a known principal is not let in, with `principal`, `context` (the name it asked for),
+`door`, `client` and `category` (of the error)."""

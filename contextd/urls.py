@@ -2,7 +2,7 @@ from django.contrib import admin
 from django.urls import path
 from django.views.generic import RedirectView
 
-from contextd import health
+from contextd import health, protected_resource
 from contextd.rest import api
 
 urlpatterns = [
@@ -11,4 +11,6 @@ urlpatterns = [
     path("api/v1/", api.urls),
     path("healthz", health.live),
     path("readyz", health.ready),
+    path(".well-known/oauth-protected-resource", protected_resource.metadata),
+    path(".well-known/oauth-protected-resource/mcp", protected_resource.metadata),
 ]

@@ -1,42 +1,248 @@
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from django import forms
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.contrib.auth import get_user_model
+from django.db.models import ForeignKey, QuerySet
 from django.http import HttpRequest
 
-from contexts import services
-from contexts.models import Token
+from contextd.callers import DEFAULT_CONTEXT
+from contextd.encryption import Undecipherable
+from contextd.errors import Invalid
+from contexts import services, tokens
+from contexts.models import AuditEntry, Context, Grant, Token, Variable
+
+if TYPE_CHECKING:
+    ContextForm = forms.ModelForm[Context]
+    TokenModelForm = forms.ModelForm[Token]
+    VariableModelForm = forms.ModelForm[Variable]
+    Inline = admin.TabularInline[Any, Context]
+else:
+    ContextForm = TokenModelForm = VariableModelForm = forms.ModelForm
+    Inline = admin.TabularInline
+
+GIVEN_BY_ADMINS = ["name", "all_projects", "projects", "calls_per_second", "calls_at_once"]
+
+
+def may_change(request: HttpRequest, context: Context | None) -> bool:
+    """Staff with Django's own permission may, and whoever has the grant `manage` there."""
+    user = request.user
+    if user.has_perm("contexts.change_context"):
+        return True
+    managed = Context.objects.managed_by(user.pk) if user.is_active and user.pk else None
+    if managed is None:
+        return False
+    return managed.filter(pk=context.pk).exists() if context else managed.exists()
+
+
+class PartOfContext(Inline):
+    """Changed by whoever may change its context."""
+
+    extra = 0
+
+    def has_view_permission(self, request: HttpRequest, obj: Context | None = None) -> bool:
+        return may_change(request, obj)
+
+    def has_add_permission(self, request: HttpRequest, obj: Context | None = None) -> bool:
+        return may_change(request, obj)
+
+    def has_change_permission(self, request: HttpRequest, obj: Context | None = None) -> bool:
+        return may_change(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Context | None = None) -> bool:
+        return may_change(request, obj)
+
+
+class GrantInline(PartOfContext):
+    model = Grant
+
+
+class VariableForm(VariableModelForm):
+    """What is secret does not go to the browser again."""
+
+    value = forms.CharField(widget=forms.Textarea({"rows": 1, "cols": 40}), required=False)
+
+    class Meta:
+        model = Variable
+        fields = ["name", "value", "is_secret"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.was_secret = bool(self.instance.pk and self.instance.is_secret)
+        if self.was_secret:
+            self.fields["value"].help_text = "Saved; leave empty to keep it"
+        elif self.instance.pk:
+            self.initial["value"] = self.saved_value()
+
+    def saved_value(self) -> str:
+        try:
+            return self.instance.value
+        except Undecipherable:
+            self.fields["value"].help_text = "Unreadable since the secret key changed"
+            return ""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if not cleaned.get("value"):
+            if not self.instance.pk:
+                self.add_error("value", "Give a value.")
+            elif self.was_secret and not cleaned.get("is_secret"):
+                self.add_error("value", "Give it anew: what was secret is never shown.")
+        return cleaned
+
+    def save(self, commit: bool = True) -> Variable:
+        if self.cleaned_data["value"] or not self.was_secret:
+            self.instance.value = self.cleaned_data["value"]
+        return super().save(commit)
+
+
+class VariableInline(PartOfContext):
+    model = Variable
+    form = VariableForm
+
+
+@admin.register(Context)
+class ContextAdmin(admin.ModelAdmin[Context]):
+    list_display = ["name", "description", "is_active", "is_open", "all_projects", "updated_at"]
+    list_filter = ["is_active", "is_open"]
+    search_fields = ["name", "description"]
+    filter_horizontal = ["projects"]
+    inlines = [GrantInline, VariableInline]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Context]:
+        contexts = super().get_queryset(request)
+        if request.user.has_perm("contexts.view_context") or may_change_all(request):
+            return contexts
+        return contexts.filter(pk__in=Context.objects.managed_by(request.user.pk or 0))
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Context | None = None) -> list[str]:
+        if not may_change_all(request):
+            return GIVEN_BY_ADMINS
+        return ["name"] if obj else []  # clients know it by its name
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return super().has_module_permission(request) or may_change(request, None)
+
+    def has_view_permission(self, request: HttpRequest, obj: Context | None = None) -> bool:
+        return super().has_view_permission(request, obj) or may_change(request, obj)
+
+    def has_change_permission(self, request: HttpRequest, obj: Context | None = None) -> bool:
+        return may_change(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Context | None = None) -> bool:
+        is_default = obj is not None and obj.name == DEFAULT_CONTEXT
+        return super().has_delete_permission(request, obj) and not is_default
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Context]) -> None:
+        super().delete_queryset(request, queryset.exclude(name=DEFAULT_CONTEXT))
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        for mistake in services.mistakes(form.instance):
+            messages.warning(request, f"{form.instance}: {mistake}")
+
+
+def may_change_all(request: HttpRequest) -> bool:
+    return request.user.has_perm("contexts.change_context")
+
+
+class TokenForm(TokenModelForm):
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        contexts = None if cleaned.get("all_contexts") else list(cleaned.get("contexts") or [])
+        try:
+            tokens.check_default(cleaned.get("default_context"), contexts)
+        except Invalid as error:
+            self.add_error("default_context", error.message)
+        return cleaned
 
 
 @admin.register(Token)
 class TokenAdmin(admin.ModelAdmin[Token]):
+    """Superusers see the tokens of all; other staff see and make their own."""
+
+    form = TokenForm
     list_display = [
-        "name",
-        "hint",
-        "user",
-        "created_at",
-        "expires_at",
-        "last_used_at",
-        "revoked_at",
-    ]
-    list_filter = ["user"]
+        "name", "hint", "user", "is_read_only", "expires_at", "last_used_at", "revoked_at"
+    ]  # fmt: skip
+    list_filter = ["is_read_only", "user"]
     search_fields = ["name", "hint", "user__username"]
+    fields = [
+        "user", "name", "hint", "is_read_only", "all_contexts", "contexts", "default_context",
+        "created_at", "expires_at", "last_used_at", "revoked_at",
+    ]  # fmt: skip
     readonly_fields = ["hint", "created_at", "last_used_at", "revoked_at"]
+    filter_horizontal = ["contexts"]
     actions = ["revoke_selected"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Token]:
+        all_tokens = super().get_queryset(request)
+        if request.user.is_superuser:
+            return all_tokens
+        return all_tokens.filter(user=request.user.pk)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Token | None = None) -> list[str]:
         return [*self.readonly_fields, "user"] if obj else self.readonly_fields
+
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey[Any, Any], request: HttpRequest, **kwargs: Any
+    ) -> Any:
+        if db_field.name == "user" and not request.user.is_superuser:
+            kwargs["queryset"] = get_user_model().objects.filter(pk=request.user.pk or 0)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Token, form: Any, change: bool) -> None:
         if change:
             super().save_model(request, obj, form, change)
             return
-        token, secret = services.create_token(obj.user, name=obj.name, expires_at=obj.expires_at)
+        chosen = form.cleaned_data
+        token, secret = tokens.create(
+            obj.user,
+            name=obj.name,
+            expires_at=obj.expires_at,
+            is_read_only=obj.is_read_only,
+            contexts=None if chosen["all_contexts"] else list(chosen["contexts"]),
+            default_context=obj.default_context,
+        )
         obj.pk = token.pk
         messages.warning(request, f"Copy the token now, it is shown this one time: {secret}")
 
     @admin.action(description="Revoke the selected tokens", permissions=["change"])
     def revoke_selected(self, request: HttpRequest, queryset: QuerySet[Token]) -> None:
         for token in queryset:
-            services.revoke_token(token)
+            tokens.revoke(token)
         messages.success(request, "Revoked: they stop working with the next call")
+
+
+class InContext(admin.SimpleListFilter):
+    title = "context"
+    parameter_name = "context"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(name, name) for name in Context.objects.values_list("name", flat=True)]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[AuditEntry]
+    ) -> QuerySet[AuditEntry]:
+        return queryset.filter(context=self.value()) if self.value() else queryset
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(admin.ModelAdmin[AuditEntry]):
+    list_display = [
+        "at", "principal", "user", "operation", "context", "door", "client", "outcome",
+        "was_allowed", "milliseconds",
+    ]  # fmt: skip
+    list_filter = ["was_allowed", "outcome", "door", InContext, "at"]
+    list_select_related = ["user"]
+    search_fields = ["principal", "user__username", "operation", "client", "connection"]
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: AuditEntry | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: AuditEntry | None = None) -> bool:
+        return False

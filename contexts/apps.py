@@ -3,3 +3,6 @@ from django.apps import AppConfig
 
 class ContextsConfig(AppConfig):
     name = "contexts"
+
+    def ready(self) -> None:
+        from contexts import receivers  # noqa: F401

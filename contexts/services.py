@@ -1,55 +1,187 @@
-"""Who a token stands for, and what a caller may use."""
+"""Which context a request works in, and what its caller may use there."""
 
-import secrets
-from datetime import datetime, timedelta
+from collections.abc import Iterator
+from typing import Any, TypeVar, get_args
 
-from django.contrib.auth.models import AbstractBaseUser
-from django.utils import timezone
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+from django.core.exceptions import ValidationError
+from django.db import models
 
-from contextd.callers import Caller, Principal
-from contextd.operations import Operation
-from contexts.models import Token, digest_of
+from contextd import callers, encryption, operations
+from contextd.callers import DEFAULT_CONTEXT, Caller, Entry, Principal
+from contextd.errors import Invalid, NotAllowed, NotFound
+from contextd.operations import Effect, Operation, Rate
+from contexts import lookups
+from contexts.lookups import ActiveContext
+from contexts.models import NAME_LENGTH, Context, Grant, Permission, Variable, context_name
 
-PREFIX = "ctx_"
-USE_IS_NOTED_EVERY = timedelta(minutes=1)
+Named = TypeVar("Named", bound=models.Model)
 
-
-def create_token(
-    user: AbstractBaseUser, *, name: str, expires_at: datetime | None = None
-) -> tuple[Token, str]:
-    """The stored token and its secret, which is shown this one time."""
-    secret = PREFIX + secrets.token_urlsafe(32)
-    token = Token.objects.create(
-        user_id=user.pk,
-        name=name,
-        digest=digest_of(secret),
-        hint=secret[: len(PREFIX) + 4],
-        expires_at=expires_at,
-    )
-    return token, secret
+LEVELS: tuple[callers.Permission, ...] = get_args(callers.Permission)
+NEEDED: dict[Effect, callers.Permission] = {
+    "read": "read",
+    "write": "execute",
+    "delete": "execute",
+}
 
 
-def revoke_token(token: Token) -> None:
-    Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
+def enter(principal: Principal, name: str | None) -> Entry:
+    """What the context of that name, else the principal's own default, gives to the principal.
 
-
-def principal_of_token(secret: str) -> Principal | None:
-    """Whom the secret stands for; None when it is unknown, expired or revoked.
-
-    The look-up is by digest, so its time tells nothing about the secret.
+    Asked anew for each call, so that a change counts from the next one on.
     """
-    now = timezone.now()
-    token = Token.objects.valid_at(now).filter(digest=digest_of(secret)).first()
-    if token is None:
+    chosen = name or principal.default_context or DEFAULT_CONTEXT
+    context = lookups.context(chosen, principal.user_id) if is_name(chosen) else None
+    if context is None:
+        chosen = chosen[:NAME_LENGTH]
+        raise NotFound(f"there is no context named {chosen!r}", context=chosen)
+    return Entry(
+        name=context.name,
+        permission=permission_in(context, principal),
+        tools=tuple(context.tools),
+        resources=tuple(context.resources),
+        prompts=tuple(context.prompts),
+        projects=None if context.all_projects else frozenset(context.projects),
+        rate=rate_of(context),
+    )
+
+
+def is_name(text: str) -> bool:
+    try:
+        context_name(text)
+    except ValidationError:
+        return False
+    return len(text) <= NAME_LENGTH
+
+
+def permission_in(context: ActiveContext, principal: Principal) -> callers.Permission:
+    """The most that the principal may do there. Raises NotAllowed when that is nothing."""
+    if principal.contexts is not None and context.name not in principal.contexts:
+        raise NotAllowed(
+            f"this token may not be used in the context {context.name!r}", context=context.name
+        )
+    granted = max(granted_in(context, principal), key=LEVELS.index, default=None)
+    if granted is None:
+        raise NotAllowed(
+            f"you may not use the context {context.name!r}; ask whoever manages it for a grant",
+            context=context.name,
+        )
+    return "read" if principal.is_read_only else granted
+
+
+def granted_in(context: ActiveContext, principal: Principal) -> Iterator[callers.Permission]:
+    if principal.is_local:  # whoever owns this machine, or is on it in single-user mode
+        yield "manage"
+    if context.visitor_id is None:
+        return
+    if context.is_visitor_superuser:
+        yield "manage"
+    if context.is_open:
+        yield "execute"
+    yield from (level for level in LEVELS if level in context.granted)
+
+
+def rate_of(context: ActiveContext) -> Rate | None:
+    if context.calls_per_second is None or context.calls_at_once is None:
         return None
-    _note_use(token, now)
-    return Principal(name=f"user:{token.user_id}", user_id=token.user_id)
-
-
-def _note_use(token: Token, now: datetime) -> None:
-    if token.last_used_at is None or now - token.last_used_at > USE_IS_NOTED_EVERY:
-        Token.objects.filter(pk=token.pk).update(last_used_at=now)
+    return Rate(context.calls_per_second, burst=context.calls_at_once)
 
 
 def authorize(operation: Operation, caller: Caller) -> None:
-    """Every known caller may use every operation."""
+    """Raises NotAllowed, saying what is missing."""
+    entry = caller.entry
+    if not is_held(operation, entry):
+        raise NotAllowed(
+            f"the context {entry.name!r} does not hold the {operation.kind} {operation.name}",
+            context=entry.name,
+            name=operation.name,
+        )
+    needed = NEEDED[operation.effect]
+    if LEVELS.index(entry.permission) < LEVELS.index(needed):
+        raise NotAllowed(
+            f"{operation.name} needs the permission {needed!r} in the context {entry.name!r}, "
+            f"and you have {entry.permission!r}",
+            context=entry.name,
+            name=operation.name,
+            needed=needed,
+            had=entry.permission,
+        )
+
+
+def is_held(operation: Operation, entry: Entry) -> bool:
+    if operation.kind == "resource":
+        return bool(entry.resources)  # which of its addresses, the reading itself looks up
+    if operation.kind == "prompt":
+        return entry.has_prompt(operation.name)
+    return entry.has_tool(operation.name, operation.canonical_name)
+
+
+def variables(caller: Caller) -> dict[str, str]:
+    """The values of the caller's context, by name."""
+    return {
+        variable.name: readable(variable)
+        for variable in Variable.objects.filter(context__name=caller.context)
+    }
+
+
+def readable(variable: Variable) -> str:
+    try:
+        return variable.value
+    except encryption.Undecipherable:
+        raise Invalid(
+            f"the variable {variable.name} was saved under another CONTEXTD_SECRET_KEY; "
+            "an admin has to enter it anew",
+            variable=variable.name,
+        ) from None
+
+
+def grant(context: Context, permission: Permission, *, user: str = "", group: str = "") -> Grant:
+    """Give a user, or everybody in a group, that permission in place of the one they had."""
+    given, _ = Grant.objects.update_or_create(
+        context=context, **holder(user, group), defaults={"permission": permission}
+    )
+    return given
+
+
+def revoke(context: Context, *, user: str = "", group: str = "") -> None:
+    """Raises NotFound when they have no grant."""
+    deleted, _ = Grant.objects.filter(context=context, **holder(user, group)).delete()
+    if not deleted:
+        raise NotFound(f"{user or group} has no grant in {context}")
+
+
+def holder(user: str, group: str) -> dict[str, Any]:
+    if user:
+        return {"user": named(get_user_model(), "username", user), "group": None}
+    return {"user": None, "group": named(Group, "name", group)}
+
+
+def named(model: type[Named], field: str, name: str) -> Named:
+    """Raises NotFound for a name that nobody has."""
+    found = model._default_manager.filter(**{field: name}).first()
+    if found is None:
+        raise NotFound(f"there is no {model._meta.verbose_name} named {name!r}")
+    return found
+
+
+def mistakes(context: Context) -> list[str]:
+    """What an admin probably did not mean."""
+    found = [
+        f"{glob!r} matches no tool"
+        for glob in context.tools
+        if not any(is_tool(glob, operation) for operation in operations.installed())
+    ]
+    if not (context.tools or context.resources or context.prompts):
+        found.append("it holds no tool, no resource and no prompt")
+    if not context.is_open and not context.grants.exists():
+        found.append("only superusers may use it: it is not open and there is no grant")
+    if not context.all_projects and not context.projects.exists():
+        found.append("it holds no project, so only shared knowledge is seen in it")
+    return found
+
+
+def is_tool(glob: str, operation: Operation) -> bool:
+    return callers.matches(operation.name, [glob]) or callers.matches(
+        operation.canonical_name, [glob]
+    )

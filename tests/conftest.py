@@ -1,16 +1,32 @@
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any, Protocol
 
 import pytest
+from django.apps import apps
 from django.core.cache import cache
+from django.db.models.signals import post_migrate
 
 from contextd import operations, pipeline
-from contextd.callers import Caller
+from contextd.callers import Caller, Entry
 from contextd.operations import Operation
 
 
 class Call(Protocol):
     def __call__(self, name: str, **arguments: Any) -> Any: ...
+
+
+@pytest.fixture(autouse=True, scope="session")
+def default_context_after_a_flush() -> Iterator[None]:
+    """A transactional test ends with empty tables; what migrations ship is put back."""
+
+    def ship(using: str, **signal: Any) -> None:
+        migration.ship(apps, None)
+
+    migration = import_module("contexts.migrations.0004_default_context")
+    post_migrate.connect(ship, sender=apps.get_app_config("contexts"))
+    yield
+    post_migrate.disconnect(ship, sender=apps.get_app_config("contexts"))
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +36,8 @@ def fresh_rate_limits() -> None:
 
 @pytest.fixture
 def caller() -> Caller:
-    return Caller(principal="tester", door="cli", connection="test")
+    """Somebody who may use everything."""
+    return Caller(principal="tester", door="cli", entry=Entry(), connection="test")
 
 
 @pytest.fixture

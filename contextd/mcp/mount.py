@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from contextd import auth, gate, telemetry
-from contextd.callers import Caller, Principal
+from contextd.callers import Caller
 from contextd.errors import ContextdError
 from contextd.mcp import envelope, server, tools
 from contextd.mcp.peers import Peers
@@ -21,7 +21,7 @@ from contextd.mcp.sessions import Sessions
 from contextd.mcp.tools import Context
 from contextd.mcp.workers import Workers
 
-LOOKUP_THREADS = 2
+LOOKUP_THREADS = 4
 
 
 class Endpoint:
@@ -60,16 +60,14 @@ class Endpoint:
             await self._sessions.handle_request(scope, receive, send)
 
     async def _sender(self, scope: Scope) -> Sender:
-        headers = Headers(scope=scope)
         peer, _port = scope.get("client") or ("", 0)
-        token = auth.bearer_token(auth.Arrival.of(headers, peer))
-        principal = auth.ANONYMOUS if token is None else await self._principal_of(token)
-        return Sender(principal, auth.context_named(headers.get("x-mcp-context")))
-
-    async def _principal_of(self, token: str) -> Principal:
-        look_up = partial(auth.principal_of, token)
-        return await self._lookups.run_concealed(
-            "authentication", look_up, seconds=auth.LOOKUP_SECONDS
+        arrival = auth.Arrival.of(Headers(scope=scope), peer)
+        token = auth.bearer_token(arrival)
+        look_up = partial(auth.admit, token, arrival.context, door="mcp", client=arrival.client)
+        return Sender(
+            await self._lookups.run_concealed(
+                "authentication", look_up, seconds=auth.LOOKUP_SECONDS
+            )
         )
 
 
@@ -83,8 +81,7 @@ def caller_of(ctx: Context) -> Caller:
     sender: Sender = request.scope["user"]
     has_session = ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
     return auth.caller_of_mcp(
-        sender.principal,
-        context=sender.context,
+        sender.admission,
         client=tools.client_of(ctx),
         # Without sessions the header is whatever the client likes, also a new one each time.
         session_id=request.headers.get("mcp-session-id") if has_session else None,

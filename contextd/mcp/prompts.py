@@ -40,7 +40,10 @@ class Prompts:
     identify: Identify
 
     async def list(self, ctx: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
-        return ListPromptsResult(prompts=[as_prompt(one) for one in prompts.installed()])
+        caller = self.identify(ctx)
+        return ListPromptsResult(
+            prompts=[as_prompt(one) for one in prompts.installed() if guards.may_use(one, caller)]
+        )
 
     async def get(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
         try:
@@ -67,7 +70,10 @@ class Prompts:
 
 
 def complete(params: CompleteRequestParams, caller: Caller) -> Completion:
-    guards.authorize(completed(params), caller)
+    operation = completed(params)
+    guards.authorize(operation, caller)
+    if operation.kind == "resource":
+        resources.check(caller, operation.name)
     return completions.complete(caller, params.argument.name, params.argument.value)
 
 

@@ -48,11 +48,12 @@ class Resources:
     async def list_templates(
         self, ctx: Context, params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
+        entry = self.identify(ctx).entry
         return ListResourceTemplatesResult(
             resource_templates=[
                 as_template(resource)
                 for resource in resources.installed()
-                if not resource.is_single
+                if not resource.is_single and entry.has_resource(resource.template)
             ]
         )
 

@@ -3,15 +3,23 @@
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 
+from contextd.auth import Admission
 from contextd.callers import Principal
 
 
 class Sender(AuthenticatedUser):
     """The user of a request, in the form in which the SDK looks for one."""
 
-    def __init__(self, principal: Principal, context: str) -> None:
+    def __init__(self, admission: Admission) -> None:
+        self.admission = admission
         super().__init__(
-            AccessToken(token="", client_id=principal.name, scopes=[], subject=context)
+            AccessToken(token="", client_id=self.principal.name, scopes=[], subject=self.context)
         )
-        self.principal = principal
-        self.context = context
+
+    @property
+    def principal(self) -> Principal:
+        return self.admission.principal
+
+    @property
+    def context(self) -> str:
+        return self.admission.entry.name

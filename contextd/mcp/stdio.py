@@ -2,15 +2,20 @@
 
 import os
 import uuid
+from contextvars import ContextVar
+from functools import partial
 from io import TextIOWrapper
 
 import anyio
 from django.conf import settings
+from mcp.server.context import CallNext, HandlerResult
 from mcp.server.stdio import stdio_server
 
 from contextd import auth
+from contextd.auth import Admission
 from contextd.callers import Caller
-from contextd.mcp import server, tools
+from contextd.errors import ContextdError
+from contextd.mcp import answers, server, tools
 from contextd.mcp.peers import Peers
 from contextd.mcp.tools import Context
 from contextd.mcp.workers import Workers
@@ -26,25 +31,34 @@ def take_stdout() -> TextIOWrapper:
     return open(wire, "w", encoding="utf-8", newline="\n")
 
 
-def serve(wire: TextIOWrapper) -> None:
+def serve(wire: TextIOWrapper, context: str | None) -> None:
     """Answer until standard input ends."""
-    anyio.run(_serve, wire)
+    anyio.run(_serve, wire, context)
 
 
-async def _serve(wire: TextIOWrapper) -> None:
-    owner = auth.process_owner()
+async def _serve(wire: TextIOWrapper, context: str | None) -> None:
+    workers = Workers(settings.WORKERS)
     session_id = uuid.uuid4().hex
+    admitted: ContextVar[Admission] = ContextVar("admitted")
+
+    async def admit(ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Middleware: what the context gives is asked anew for each message."""
+        look_up = partial(auth.enter, auth.process_owner(), context, door="mcp")
+        try:
+            found = await workers.run_concealed(
+                "authentication", look_up, seconds=auth.LOOKUP_SECONDS
+            )
+        except ContextdError as error:
+            raise answers.protocol_error(error) from None
+        admitted.set(found)
+        return await call_next(ctx)
 
     def caller_of(ctx: Context) -> Caller:
-        return auth.caller_of_mcp(
-            owner,
-            context=auth.DEFAULT_CONTEXT,
-            client=tools.client_of(ctx),
-            session_id=session_id,
-        )
+        client = tools.client_of(ctx)
+        return auth.caller_of_mcp(admitted.get(), client=client, session_id=session_id)
 
-    workers = Workers(settings.WORKERS)
     mcp = server.build(workers, caller_of)
+    mcp.middleware.insert(0, admit)
     async with (
         Peers().listening(),
         stdio_server(stdout=anyio.wrap_file(wire)) as (incoming, outgoing),

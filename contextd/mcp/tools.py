@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from starlette.requests import Request
 
-from contextd import operations, pipeline
+from contextd import guards, operations, pipeline
 from contextd.callers import Caller
 from contextd.errors import ContextdError, NotFound
 from contextd.mcp import answers
@@ -49,8 +49,13 @@ class Tools:
 
     async def list(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         structured = answers.has_structure(ctx.protocol_version)
+        caller = self.identify(ctx)
         return ListToolsResult(
-            tools=[as_tool(operation, structured) for operation in operations.installed()]
+            tools=[
+                as_tool(operation, structured)
+                for operation in operations.installed()
+                if guards.may_use(operation, caller)
+            ]
         )
 
     async def call(self, ctx: Context, params: CallToolRequestParams) -> HandlerResult:

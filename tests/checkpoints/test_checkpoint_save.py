@@ -5,7 +5,7 @@ import pytest
 
 from checkpoints.models import Checkpoint
 from contextd import pipeline
-from contextd.callers import Caller
+from contextd.callers import Caller, Entry
 from contextd.errors import Invalid, NotAllowed
 from contextd.models import Project
 from tests.conftest import Call
@@ -103,7 +103,7 @@ def test_what_breaks_a_rule_is_refused_and_nothing_is_kept(
 @pytest.mark.django_db(transaction=True)
 def test_a_caller_cannot_save_into_a_project_it_does_not_see(call: Call, caller: Caller) -> None:
     call("checkpoint_save", summary="theirs", project_path=PATH)
-    stranger = dataclasses.replace(caller, projects=frozenset())
+    stranger = dataclasses.replace(caller, entry=Entry(projects=frozenset()))
 
     with pytest.raises(NotAllowed):
         pipeline.call("checkpoint_save", {"summary": "x", "project_path": PATH}, stranger)

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 import contextd
 from contextd.mcp.server import INSTRUCTIONS
-from contexts import services as tokens
+from contexts import tokens
 from tests.clients import MODERN_VERSION, VERSIONS, over_http, text_of
 from tests.plain_http import ENVELOPE, PREFIX, answer_of, initialize, modern, open_session, rpc
 from tests.server import Server
@@ -23,7 +23,7 @@ def token_of(transactional_db: None) -> Callable[[str], dict[str, str]]:
     """The headers of a new user of that name."""
 
     def headers(name: str) -> dict[str, str]:
-        _, secret = tokens.create_token(User.objects.create_user(name), name="test")
+        _, secret = tokens.create(User.objects.create_user(name), name="test")
         return {"Authorization": f"Bearer {secret}"}
 
     return headers

@@ -10,8 +10,8 @@ from mcp import Client, MCPError
 from pytest_django.fixtures import Settings
 
 from contextd import operations
-from contextd.auth import ANONYMOUS, caller_of_mcp
-from contextd.callers import Caller, Principal
+from contextd.auth import ANONYMOUS, Admission, caller_of_mcp
+from contextd.callers import Caller, Entry
 from contextd.mcp.mount import Endpoint
 from contextd.mcp.server import build
 from contextd.mcp.tools import as_tool
@@ -53,7 +53,7 @@ async def test_a_bug_in_the_door_tells_only_where_to_look(
 @pytest.mark.parametrize("era", ERAS)
 async def test_what_the_client_did_wrong_stays_its_own_fault(workers: Workers, era: str) -> None:
     def identify(ctx: Any) -> Caller:
-        return caller_of_mcp(ANONYMOUS, context="default", client="-", session_id=None)
+        return caller_of_mcp(Admission(ANONYMOUS, Entry()), client="-", session_id=None)
 
     async with Client(build(workers, identify), mode=era) as client:
         with pytest.raises(MCPError) as raised:
@@ -96,12 +96,3 @@ def test_the_list_of_tools_says_nothing_twice() -> None:
         schema = json.dumps([tool.input_schema, tool.output_schema])
         assert '"title": "Project Path"' not in schema
         assert str(tool.description) not in schema
-
-
-def test_a_principal_that_sees_some_projects_stays_so() -> None:
-    principal = Principal(name="user:3", user_id=3, projects=frozenset({7}))
-
-    caller = caller_of_mcp(principal, context="default", client="-", session_id=None)
-
-    assert caller.projects == frozenset({7})
-    assert not caller.sees_all_projects

@@ -10,7 +10,7 @@ from django.test import Client
 from contextd import operations
 from contextd.operations import Operation
 from contextd.rest import api
-from contexts import services as tokens
+from contexts import tokens
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -96,7 +96,7 @@ def test_a_bad_token_is_never_anonymous(client: Client) -> None:
 
 def test_a_token_works_from_afar_and_nothing_else_does(client: Client) -> None:
     user = User.objects.create_user("ann")
-    _, secret = tokens.create_token(user, name="laptop")
+    _, secret = tokens.create(user, name="laptop")
     afar = {"REMOTE_ADDR": "192.0.2.7"}
 
     assert post(client, "checkpoint_list", **afar).status_code == 401

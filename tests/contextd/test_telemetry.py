@@ -19,7 +19,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from starlette.types import Message, Receive, Scope, Send
 
 from contextd import jobs, pipeline, telemetry
-from contextd.callers import Caller
+from contextd.callers import Caller, Entry
 from contextd.errors import ContextdError
 from contextd.mcp.workers import Workers
 from contextd.models import Project
@@ -73,9 +73,8 @@ def declare_about(project: Project) -> None:
 def test_a_call_is_a_span_that_says_who_called_what_and_how_it_ended(
     db: None, recording: Recording, caller: Caller
 ) -> None:
-    somebody = dataclasses.replace(
-        caller, context="backend", session="s1", projects=frozenset([7, 3])
-    )
+    backend = Entry(name="backend", projects=frozenset([7, 3]))
+    somebody = dataclasses.replace(caller, entry=backend, session="s1")
     pipeline.call("probe_note", {"text": "x"}, somebody)
 
     assert dict(recording.span("operation probe_note").attributes or {}) == {

@@ -10,7 +10,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from contexts import services
+from contextd.callers import CredentialLapsed
+from contexts import tokens
 from contexts.models import Token
 
 pytestmark = pytest.mark.django_db
@@ -27,6 +28,12 @@ def run(*words: str) -> str:
     return out.getvalue().strip()
 
 
+def refusal_of(secret: str) -> str:
+    with pytest.raises(CredentialLapsed) as refused:
+        tokens.principal_of(secret)
+    return refused.value.message
+
+
 def test_a_created_token_is_printed_once_and_stored_as_a_digest(ann: User) -> None:
     secret = run("create", "--user", "ann", "--name", "laptop")
 
@@ -39,46 +46,46 @@ def test_a_created_token_is_printed_once_and_stored_as_a_digest(ann: User) -> No
 def test_it_stands_for_its_user(ann: User) -> None:
     secret = run("create", "--user", "ann", "--name", "laptop")
 
-    principal = services.principal_of_token(secret)
+    principal = tokens.principal_of(secret)
     assert principal is not None
     assert (principal.name, principal.user_id) == (f"user:{ann.pk}", ann.pk)
 
 
 def test_its_use_is_noted(ann: User) -> None:
-    token, secret = services.create_token(ann, name="laptop")
-    services.principal_of_token(secret)
+    token, secret = tokens.create(ann, name="laptop")
+    tokens.principal_of(secret)
 
     token.refresh_from_db()
     assert token.last_used_at is not None
 
 
 def test_an_unknown_token_stands_for_nobody(ann: User) -> None:
-    services.create_token(ann, name="laptop")
+    tokens.create(ann, name="laptop")
 
-    assert services.principal_of_token("ctx_wrong") is None
+    assert tokens.principal_of("ctx_wrong") is None
 
 
 def test_a_revoked_token_stops_working_at_once(ann: User) -> None:
-    token, secret = services.create_token(ann, name="laptop")
+    token, secret = tokens.create(ann, name="laptop")
 
     run("revoke", str(token.pk))
 
-    assert services.principal_of_token(secret) is None
+    assert refusal_of(secret) == "the token 'laptop' was revoked; ask for a new one"
     assert "revoked" in run("list")
 
 
 def test_an_expired_token_stands_for_nobody(ann: User) -> None:
     past = timezone.now() - timedelta(seconds=1)
-    _, secret = services.create_token(ann, name="laptop", expires_at=past)
+    _, secret = tokens.create(ann, name="laptop", expires_at=past)
 
-    assert services.principal_of_token(secret) is None
+    assert refusal_of(secret) == "the token 'laptop' has expired; ask for a new one"
 
 
 def test_a_token_of_a_user_who_left_stands_for_nobody(ann: User) -> None:
-    _, secret = services.create_token(ann, name="laptop")
+    _, secret = tokens.create(ann, name="laptop")
     User.objects.filter(pk=ann.pk).update(is_active=False)
 
-    assert services.principal_of_token(secret) is None
+    assert "belongs to a user who is not active" in refusal_of(secret)
 
 
 def test_days_limit_how_long_it_is_valid(ann: User) -> None:
@@ -101,31 +108,39 @@ def test_what_does_not_exist_is_said(words: list[str], sentence: str) -> None:
 
 
 def test_the_admin_shows_a_new_token_this_one_time(admin_client: Client, ann: User) -> None:
-    form = {"user": ann.pk, "name": "laptop", "expires_at_0": "", "expires_at_1": ""}
+    form = {
+        "user": ann.pk,
+        "name": "laptop",
+        "all_contexts": "on",
+        "expires_at_0": "",
+        "expires_at_1": "",
+    }
 
     page: Any = admin_client.post("/admin/contexts/token/add/", form, follow=True)
 
     shown = [str(message) for message in page.context["messages"]]
     secret = next(message for message in shown if "ctx_" in message).rpartition(" ")[2]
-    assert services.principal_of_token(secret) is not None
+    assert tokens.principal_of(secret) is not None
     assert secret not in admin_client.get("/admin/contexts/token/").content.decode()
 
 
 def test_the_admin_revokes(admin_client: Client, ann: User) -> None:
-    token, secret = services.create_token(ann, name="laptop")
+    token, secret = tokens.create(ann, name="laptop")
 
     admin_client.post(
         "/admin/contexts/token/", {"action": "revoke_selected", "_selected_action": [token.pk]}
     )
 
-    assert services.principal_of_token(secret) is None
+    assert "was revoked" in refusal_of(secret)
 
 
 def test_the_admin_renames_without_making_a_new_secret(admin_client: Client, ann: User) -> None:
-    token, secret = services.create_token(ann, name="laptop")
+    token, secret = tokens.create(ann, name="laptop")
 
-    admin_client.post(f"/admin/contexts/token/{token.pk}/change/", {"name": "desktop"})
+    admin_client.post(
+        f"/admin/contexts/token/{token.pk}/change/", {"name": "desktop", "all_contexts": "on"}
+    )
 
     token.refresh_from_db()
     assert token.name == "desktop"
-    assert services.principal_of_token(secret) is not None
+    assert tokens.principal_of(secret) is not None

@@ -3,7 +3,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from contextd.callers import Caller
+from contextd.callers import Caller, Entry
 from contextd.models import Project
 from tests.conftest import Call
 from tests.contextd.conftest import anyio_backend, http
@@ -38,6 +38,6 @@ def stranger_to(caller: Caller) -> StrangerTo:
 
     def stranger_to(*paths: str) -> Caller:
         seen = Project.objects.exclude(paths__path__in=paths).values_list("pk", flat=True)
-        return dataclasses.replace(caller, projects=frozenset(seen))
+        return dataclasses.replace(caller, entry=Entry(projects=frozenset(seen)))
 
     return stranger_to

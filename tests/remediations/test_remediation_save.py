@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from contextd import pipeline
-from contextd.callers import Caller
+from contextd.callers import Caller, Entry
 from contextd.errors import Invalid, NotAllowed
 from contextd.models import Project
 from remediations.models import Remediation
@@ -170,7 +170,7 @@ def test_a_caller_cannot_save_into_a_project_it_does_not_see(
     call: Call, save: Save, caller: Caller
 ) -> None:
     save("theirs", project_path="/w/shop")
-    stranger = dataclasses.replace(caller, projects=frozenset())
+    stranger = dataclasses.replace(caller, entry=Entry(projects=frozenset()))
 
     with pytest.raises(NotAllowed):
         pipeline.call("remediation_save", {**BOOM, "project_path": "/w/shop"}, stranger)

@@ -4,6 +4,7 @@ import json
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from contextd import auth, operations, pipeline
@@ -23,30 +24,36 @@ class Command(BaseCommand):
         parser.add_argument("name", nargs="?", help="the operation")
         parser.add_argument("arguments", nargs="*", metavar="key=value", help="value may be JSON")
         parser.add_argument(
+            "--as", dest="user", metavar="USER", help="act as this user, not as the machine's owner"
+        )
+        parser.add_argument(
+            "--context",
+            default=settings.ENVIRONMENT.context,
+            help="the context to work in; else CONTEXTD_CONTEXT, else 'default'",
+        )
+        parser.add_argument(
             "--contracts", action="store_true", help="print what callers may rely on, as JSON"
         )
 
-    def handle(
-        self, *args: Any, name: str | None, arguments: list[str], contracts: bool, **options: Any
-    ) -> None:
+    def handle(self, *args: Any, name: str | None, contracts: bool, **options: Any) -> None:
         if contracts:
             self.stdout.write(json.dumps(all_contracts(), indent=2, sort_keys=True))
         elif name is None:
             self.stdout.write(describe_all())
         else:
-            self.stdout.write(self.call(name, arguments))
+            self.stdout.write(call(name, **options))
 
-    def call(self, name: str, arguments: list[str]) -> str:
-        try:
-            operation = operations.get(name)
-            result = pipeline.call(
-                name,
-                dict(read_pair(pair, operation) for pair in arguments),
-                auth.local_caller("cli"),
-            )
-        except ContextdError as error:
-            raise CommandError(json.dumps(error.as_dict(), indent=2)) from None
-        return result.model_dump_json(indent=2)
+
+def call(
+    name: str, arguments: list[str], user: str | None, context: str | None, **options: Any
+) -> str:
+    try:
+        operation = operations.get(name)
+        caller = auth.caller_of_cli(user, context)
+        result = pipeline.call(name, dict(read_pair(pair, operation) for pair in arguments), caller)
+    except ContextdError as error:
+        raise CommandError(json.dumps(error.as_dict(), indent=2)) from None
+    return result.model_dump_json(indent=2)
 
 
 def all_contracts() -> dict[str, Any]:

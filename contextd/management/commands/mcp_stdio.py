@@ -3,13 +3,16 @@
 import os
 import signal
 import threading
+from argparse import ArgumentParser
 from typing import Any, NoReturn
 
 import psycopg
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
-from contextd import search, telemetry
+from contextd import auth, search, telemetry
+from contextd.errors import ContextdError
 
 CONNECT_SECONDS = 5
 
@@ -18,17 +21,25 @@ class Command(BaseCommand):
     help = "Serve MCP on standard input and output; everything else goes to standard error."
     requires_system_checks = []
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--context",
+            default=settings.ENVIRONMENT.context,
+            help="the context to work in; else CONTEXTD_CONTEXT, else 'default'",
+        )
+
+    def handle(self, *args: Any, context: str | None, **options: Any) -> None:
         from contextd.mcp import stdio  # the SDK takes seconds to import, on this door only
 
         wire = stdio.take_stdout()
         require_database()
+        require_context(context)
         telemetry.set_up("stdio")
         signal.signal(signal.SIGINT, end_at_once)
         signal.signal(signal.SIGTERM, end_at_once)
         threading.Thread(target=search.warm_up, name="warm-up", daemon=True).start()
         try:
-            stdio.serve(wire)
+            stdio.serve(wire, context)
         finally:
             telemetry.shut_down()
 
@@ -48,3 +59,10 @@ def require_database() -> None:
         raise CommandError(
             "the database does not answer: start it with `make run`, or set DATABASE_URL"
         ) from None
+
+
+def require_context(name: str | None) -> None:
+    try:
+        auth.enter(auth.process_owner(), name, door="mcp")
+    except ContextdError as error:
+        raise CommandError(error.message) from None

@@ -8,8 +8,9 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from contexts import services
-from contexts.models import Token
+from contextd.errors import ContextdError
+from contexts import services, tokens
+from contexts.models import Context, Token
 
 
 class Command(BaseCommand):
@@ -21,37 +22,64 @@ class Command(BaseCommand):
         create.add_argument("--user", required=True, help="the user it acts as")
         create.add_argument("--name", required=True, help="where it is used, such as 'laptop'")
         create.add_argument("--days", type=int, help="how long it is valid; for ever when absent")
+        create.add_argument("--read-only", action="store_true", help="it cannot change anything")
+        create.add_argument(
+            "--context",
+            action="append",
+            dest="contexts",
+            help="use it only in this one; may be given several times; all when absent",
+        )
+        create.add_argument(
+            "--default-context", help="where requests work that name none; else 'default'"
+        )
         actions.add_parser("list", help="show all tokens, without their secrets")
         revoke = actions.add_parser("revoke", help="end a token at once")
         revoke.add_argument("id", type=int)
 
     def handle(self, *args: Any, action: str, **options: Any) -> None:
-        match action:
-            case "create":
-                self.create(options["user"], options["name"], options["days"])
-            case "list":
-                self.list()
-            case "revoke":
-                self.revoke(options["id"])
+        try:
+            getattr(self, action)(options)
+        except ContextdError as error:
+            raise CommandError(error.message) from None
 
-    def create(self, user: str, name: str, days: int | None) -> None:
-        owner = get_user_model().objects.filter(username=user).first()
+    def create(self, options: dict[str, Any]) -> None:
+        owner = get_user_model().objects.filter(username=options["user"]).first()
         if owner is None:
             raise CommandError(
-                f"there is no user {user!r}; make one with manage.py createsuperuser"
+                f"there is no user {options['user']!r}; make one with manage.py createsuperuser"
             )
-        expires_at = timezone.now() + timedelta(days=days) if days else None
-        _, secret = services.create_token(owner, name=name, expires_at=expires_at)
+        days, names, default = options["days"], options["contexts"], options["default_context"]
+        _, secret = tokens.create(
+            owner,
+            name=options["name"],
+            expires_at=timezone.now() + timedelta(days=days) if days else None,
+            is_read_only=options["read_only"],
+            contexts=[context_named(name) for name in names] if names else None,
+            default_context=context_named(default) if default else None,
+        )
         self.stdout.write(secret)
 
-    def list(self) -> None:
-        for token in Token.objects.select_related("user"):
-            state = "revoked" if token.revoked_at else f"expires {token.expires_at or 'never'}"
-            self.stdout.write(f"{token.pk}\t{token}\t{token.user}\t{state}")
+    def list(self, options: dict[str, Any]) -> None:
+        for token in Token.objects.select_related("user").prefetch_related("contexts"):
+            self.stdout.write(f"{token.pk}\t{token}\t{token.user}\t{scope(token)}\t{state(token)}")
 
-    def revoke(self, token_id: int) -> None:
-        token = Token.objects.filter(pk=token_id).first()
+    def revoke(self, options: dict[str, Any]) -> None:
+        token = Token.objects.filter(pk=options["id"]).first()
         if token is None:
-            raise CommandError(f"there is no token {token_id}; see manage.py token list")
-        services.revoke_token(token)
+            raise CommandError(f"there is no token {options['id']}; see manage.py token list")
+        tokens.revoke(token)
         self.stdout.write(f"revoked: {token}")
+
+
+def context_named(name: str) -> Context:
+    return services.named(Context, "name", name)
+
+
+def scope(token: Token) -> str:
+    permission = "reads" if token.is_read_only else "executes"
+    where = "all contexts" if token.all_contexts else ", ".join(map(str, token.contexts.all()))
+    return f"{permission} in {where or 'no context'}"
+
+
+def state(token: Token) -> str:
+    return "revoked" if token.revoked_at else f"expires {token.expires_at or 'never'}"

@@ -1,0 +1,28 @@
+"""Secrets that must be read back are stored encrypted, under a key made from the secret key."""
+
+import base64
+import hashlib
+
+from cryptography.fernet import Fernet, InvalidToken
+from django.conf import settings
+
+
+class Undecipherable(ValueError):
+    """It was encrypted under another secret key."""
+
+
+def encrypt(text: str) -> str:
+    return _cipher().encrypt(text.encode()).decode("ascii")
+
+
+def decrypt(ciphertext: str) -> str:
+    """Raises Undecipherable."""
+    try:
+        return _cipher().decrypt(ciphertext).decode()
+    except InvalidToken:
+        raise Undecipherable from None
+
+
+def _cipher() -> Fernet:
+    key = hashlib.sha256(b"contextd stored secrets" + settings.SECRET_KEY.encode()).digest()
+    return Fernet(base64.urlsafe_b64encode(key))

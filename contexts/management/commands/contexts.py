@@ -1,0 +1,137 @@
+"""`manage.py contexts list|create|grant|revoke|validate`."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from contextd import projects
+from contextd.auth import local_caller
+from contextd.errors import ContextdError
+from contexts import services
+from contexts.models import Context, Permission
+
+
+class Command(BaseCommand):
+    help = "List, create and check contexts; let users and groups use them, or no more."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True)
+        listing = actions.add_parser("list", help="show all contexts")
+        listing.add_argument("--json", action="store_true", help="with all that they hold")
+        create = actions.add_parser("create", help="make a context")
+        create.add_argument("name")
+        create.add_argument("--description", default="")
+        create.add_argument("--tools", nargs="*", default=[], help="names or globs")
+        create.add_argument("--resources", nargs="*", default=[], help="URIs or globs")
+        create.add_argument("--prompts", nargs="*", default=[], help="names or globs")
+        create.add_argument("--projects", nargs="*", default=[], help="paths of their folders")
+        create.add_argument("--all-projects", action="store_true")
+        create.add_argument("--open", action="store_true", help="to everybody with an account")
+        add_grant(actions.add_parser("grant", help="let a user or a group use a context"))
+        add_holder(actions.add_parser("revoke", help="take a grant back"))
+        validate = actions.add_parser("validate", help="look for likely mistakes; fails if any")
+        validate.add_argument("name", nargs="?")
+
+    def handle(self, *args: Any, action: str, **options: Any) -> None:
+        try:
+            getattr(self, action)(options)
+        except ContextdError as error:
+            raise CommandError(error.message) from None
+
+    def list(self, options: dict[str, Any]) -> None:
+        contexts = Context.objects.prefetch_related(
+            "projects", "grants__user", "grants__group", "grants__context"
+        )
+        if options["json"]:
+            self.stdout.write(json.dumps([described(context) for context in contexts], indent=2))
+            return
+        for context in contexts:
+            self.stdout.write(f"{context}\t{state(context)}\t{context.description}")
+
+    def create(self, options: dict[str, Any]) -> None:
+        context = Context(
+            name=options["name"],
+            description=options["description"],
+            is_open=options["open"],
+            tools=options["tools"],
+            resources=options["resources"],
+            prompts=options["prompts"],
+            all_projects=options["all_projects"],
+        )
+        try:
+            context.full_clean()
+        except ValidationError as error:
+            raise CommandError("; ".join(error.messages)) from None
+        with transaction.atomic():
+            context.save()
+            caller = local_caller("cli")
+            context.projects.set(projects.resolve(caller, path) for path in options["projects"])
+        self.stdout.write(f"created: {context}")
+        self.warn(context)
+
+    def grant(self, options: dict[str, Any]) -> None:
+        given = services.grant(
+            context_named(options["name"]),
+            Permission(options["permission"]),
+            user=options["user"],
+            group=options["group"],
+        )
+        self.stdout.write(str(given))
+
+    def revoke(self, options: dict[str, Any]) -> None:
+        context = context_named(options["name"])
+        services.revoke(context, user=options["user"], group=options["group"])
+        self.stdout.write("revoked")
+
+    def validate(self, options: dict[str, Any]) -> None:
+        name = options["name"]
+        chosen = [context_named(name)] if name else list(Context.objects.all())
+        if sum(self.warn(context) for context in chosen):
+            raise CommandError("these are likely mistakes")
+        self.stdout.write("no mistakes found")
+
+    def warn(self, context: Context) -> int:
+        found = services.mistakes(context)
+        for mistake in found:
+            self.stderr.write(f"{context}: {mistake}")
+        return len(found)
+
+
+def add_grant(parser: ArgumentParser) -> None:
+    add_holder(parser)
+    parser.add_argument("--permission", choices=Permission.values, default=Permission.EXECUTE.value)
+
+
+def add_holder(parser: ArgumentParser) -> None:
+    parser.add_argument("name")
+    holder = parser.add_mutually_exclusive_group(required=True)
+    holder.add_argument("--user", default="")
+    holder.add_argument("--group", default="", help="everybody in it")
+
+
+def context_named(name: str) -> Context:
+    return services.named(Context, "name", name)
+
+
+def state(context: Context) -> str:
+    if not context.is_active:
+        return "inactive"
+    return "open" if context.is_open else f"{len(context.grants.all())} grants"
+
+
+def described(context: Context) -> dict[str, Any]:
+    return {
+        "name": context.name,
+        "description": context.description,
+        "active": context.is_active,
+        "open": context.is_open,
+        "tools": context.tools,
+        "resources": context.resources,
+        "prompts": context.prompts,
+        "projects": "all" if context.all_projects else [str(one) for one in context.projects.all()],
+        "grants": [str(grant) for grant in context.grants.all()],
+    }

@@ -1,0 +1,142 @@
+"""Access tokens of an OAuth 2.1 issuer, of which contextd is a resource server."""
+
+import logging
+import threading
+import time
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import jwt
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AbstractBaseUser
+from jwt.exceptions import PyJWKClientConnectionError
+from pydantic import BaseModel, ValidationError
+
+from contextd import limits
+from contextd.callers import Principal
+from contextd.errors import TimedOut
+
+# Those with a public key, so that nobody can sign with what the issuer publishes.
+ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
+CLOCK_SKEW_SECONDS = 10
+SECONDS_SILENT = 10
+
+logger = logging.getLogger(__name__)
+
+
+def principal_of(token: str) -> Principal | None:
+    """Whom a token of the configured issuer stands for; None when it is not valid for us.
+
+    Signature, issuer, audience and expiry are checked, and its user must exist here.
+    """
+    if not settings.CONTEXTD_OAUTH_ISSUER:
+        return None
+    try:
+        claims = verified(token)
+    except jwt.PyJWTError as error:
+        logger.info("an OAuth token was refused: %s", error)
+        return None
+    user = user_of(claims)
+    return Principal(name=f"user:{user.pk}", user_id=user.pk) if user else None
+
+
+def verified(token: str) -> dict[str, Any]:
+    issuer = issuer_at(settings.CONTEXTD_OAUTH_ISSUER, settings.CONTEXTD_OAUTH_JWKS_URL)
+    claims: dict[str, Any] = jwt.decode(
+        token,
+        issuer.key_of(token),
+        algorithms=ALGORITHMS,
+        audience=settings.CONTEXTD_OAUTH_AUDIENCE,
+        issuer=issuer.name,
+        leeway=CLOCK_SKEW_SECONDS,
+        options={"require": ["exp", "iss", "aud"]},
+    )
+    return claims
+
+
+def user_of(claims: dict[str, Any]) -> AbstractBaseUser | None:
+    """The one active user that the token names, by e-mail address or by user name."""
+    claim = settings.CONTEXTD_OAUTH_USER_CLAIM
+    name = claims.get(claim)
+    if not isinstance(name, str) or not name:
+        logger.warning("an OAuth token has no claim %r (CONTEXTD_OAUTH_USER_CLAIM)", claim)
+        return None
+    if claim == "email" and claims.get("email_verified") is False:
+        logger.warning("an OAuth token has an e-mail address that its issuer did not verify")
+        return None
+    field = "email__iexact" if claim == "email" else "username"
+    users = get_user_model().objects.filter(**{field: name}, is_active=True)[:2]
+    if len(users) != 1:
+        logger.warning("an OAuth token names %r, and %d active users match", name, len(users))
+        return None
+    return users[0]
+
+
+class Issuer:
+    """Its keys: fetched when one is needed, then kept for minutes."""
+
+    def __init__(self, name: str, jwks_url: str | None) -> None:
+        self.name = name
+        self._jwks_url = jwks_url
+        self._client: jwt.PyJWKClient | None = None
+        self._lock = threading.Lock()
+        self._silent_until = 0.0
+
+    def key_of(self, token: str) -> jwt.PyJWK:
+        """Raises TimedOut while the issuer does not answer, and then asks no more for a while."""
+        jwt.get_unverified_header(token)  # what is no JWT is worth no question
+        with self._lock:
+            if time.monotonic() < self._silent_until:
+                raise no_answer(self.name)
+            try:
+                return self._keys().get_signing_key_from_jwt(token)
+            except (PyJWKClientConnectionError, httpx2.HTTPError):
+                self._silent_until = time.monotonic() + SECONDS_SILENT
+                logger.warning("the OAuth issuer %s does not answer", self.name)
+                raise no_answer(self.name) from None
+
+    def _keys(self) -> jwt.PyJWKClient:
+        if self._client is None:
+            self._client = jwt.PyJWKClient(self._jwks_url or discover(self.name))
+        self._client.timeout = max(0.1, limits.time_left())
+        return self._client
+
+
+issuer_at = cache(Issuer)
+
+
+def no_answer(issuer: str) -> TimedOut:
+    return TimedOut(f"the OAuth issuer {issuer} does not answer, so its tokens cannot be checked")
+
+
+class Metadata(BaseModel):
+    """What we need of what an issuer says about itself."""
+
+    issuer: str
+    jwks_uri: str
+
+
+def discover(issuer: str) -> str:
+    """Where its keys are, by its own metadata (RFC 8414, else OpenID Connect)."""
+    for address in metadata_addresses(issuer):
+        response = httpx2.get(address, timeout=max(0.1, limits.time_left()))
+        try:
+            metadata = Metadata.model_validate_json(response.content)
+        except ValidationError:
+            continue
+        if metadata.issuer == issuer:
+            return metadata.jwks_uri
+    raise httpx2.HTTPError(f"no metadata of {issuer}")
+
+
+def metadata_addresses(issuer: str) -> list[str]:
+    parts = urlsplit(issuer.rstrip("/"))
+    origin = f"{parts.scheme}://{parts.netloc}"
+    return [
+        f"{origin}/.well-known/oauth-authorization-server{parts.path}",
+        f"{origin}/.well-known/openid-configuration{parts.path}",
+        f"{origin}{parts.path}/.well-known/openid-configuration",
+    ]

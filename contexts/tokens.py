@@ -1,0 +1,103 @@
+"""Bearer tokens: made, looked up, revoked."""
+
+import secrets
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+from django.utils import timezone
+
+from contextd.callers import CredentialLapsed, Principal
+from contextd.errors import Invalid
+from contexts import lookups, oauth
+from contexts.lookups import KnownToken
+from contexts.models import Context, Token, digest_of
+
+PREFIX = "ctx_"
+USE_IS_NOTED_EVERY = timedelta(minutes=1)
+
+
+def create(
+    user: AbstractBaseUser,
+    *,
+    name: str,
+    expires_at: datetime | None = None,
+    is_read_only: bool = False,
+    contexts: Sequence[Context] | None = None,
+    default_context: Context | None = None,
+) -> tuple[Token, str]:
+    """The stored token and its secret, which is shown this one time.
+
+    `contexts` are the only ones it may be used in; when there is just one, it is the default.
+    """
+    if contexts is not None and default_context is None and len(contexts) == 1:
+        default_context = contexts[0]
+    check_default(default_context, contexts)
+    secret = PREFIX + secrets.token_urlsafe(32)
+    with transaction.atomic():
+        token = Token.objects.create(
+            user_id=user.pk,
+            name=name,
+            digest=digest_of(secret),
+            hint=secret[: len(PREFIX) + 4],
+            expires_at=expires_at,
+            is_read_only=is_read_only,
+            all_contexts=contexts is None,
+            default_context=default_context,
+        )
+        token.contexts.set(contexts or ())
+    return token, secret
+
+
+def check_default(default: Context | None, contexts: Sequence[Context] | None) -> None:
+    """Raises Invalid when the token could not be used in its own default."""
+    if default is not None and contexts is not None and default not in contexts:
+        raise Invalid(
+            f"the default context {default.name!r} is not among those the token may be used in"
+        )
+
+
+def revoke(token: Token) -> None:
+    Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
+
+
+def principal_of(secret: str) -> Principal | None:
+    """Whom the secret stands for; None when it is nobody's. Raises CredentialLapsed.
+
+    The look-up is by digest, so its time tells nothing about the secret. What is not one of
+    our own tokens may be one of the OAuth issuer's.
+    """
+    if not secret.startswith(PREFIX):
+        return oauth.principal_of(secret)
+    token = lookups.token(digest_of(secret))
+    if token is None:
+        return None
+    now = timezone.now()
+    principal = Principal(
+        name=f"user:{token.user_id}",
+        user_id=token.user_id,
+        is_read_only=token.is_read_only,
+        contexts=None if token.all_contexts else frozenset(token.contexts),
+        default_context=token.default_context,
+    )
+    if reason := lapsed(token, now):
+        raise CredentialLapsed(f"the token {token.name!r} {reason}; ask for a new one", principal)
+    note_use(token, now)
+    return principal
+
+
+def lapsed(token: KnownToken, now: datetime) -> str | None:
+    """Why it counts no more."""
+    if token.revoked_at is not None:
+        return "was revoked"
+    if token.expires_at is not None and token.expires_at <= now:
+        return "has expired"
+    if not token.is_user_active:
+        return "belongs to a user who is not active"
+    return None
+
+
+def note_use(token: KnownToken, now: datetime) -> None:
+    if token.last_used_at is None or now - token.last_used_at > USE_IS_NOTED_EVERY:
+        Token.objects.filter(pk=token.id).update(last_used_at=now)
