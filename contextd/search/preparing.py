@@ -4,7 +4,6 @@ import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 
 from contextd import limits
 from contextd.search import embedding, passages, terms
@@ -55,9 +54,12 @@ def prepare(headline: str, body: str = "") -> Prepared:
 
 
 def prepare_many(texts: Sequence[tuple[str, str]]) -> list[Prepared]:
-    """`prepare` for pairs of headline and body, embedded together: all of them or none."""
+    """`prepare` for pairs of headline and body, embedded together: all of them or none.
+
+    What is the same is embedded once.
+    """
     texts_cut = [cut(headline, body) for headline, body in texts]
-    meanings = [meaning for text in texts_cut for meaning in meanings_of(text)]
+    meanings = list(dict.fromkeys(m for text in texts_cut for m in meanings_of(text)))
     if not meanings:
         return texts_cut
     try:
@@ -66,7 +68,7 @@ def prepare_many(texts: Sequence[tuple[str, str]]) -> list[Prepared]:
     except EmbeddingUnavailable as error:
         logger.warning("%d passages wait to be embedded: %s", len(meanings), error)
         return texts_cut
-    vectors = iter(embedded.vectors)
+    vectors = dict(zip(meanings, embedded.vectors, strict=True))
     return [_with_vectors(text, embedded.space, vectors) for text in texts_cut]
 
 
@@ -87,9 +89,9 @@ def _passages_of(text: CutText) -> Iterator[PreparedPassage]:
         )
 
 
-def _with_vectors(text: Prepared, space: str, vectors: Iterator[Vector]) -> Prepared:
-    own = islice(vectors, len(text.passages))
+def _with_vectors(text: Prepared, space: str, vectors: Mapping[str, Vector]) -> Prepared:
     embedded = [
-        replace(passage, vector=vector) for passage, vector in zip(text.passages, own, strict=False)
+        replace(passage, vector=vectors[meaning])
+        for passage, meaning in zip(text.passages, meanings_of(text), strict=True)
     ]
     return replace(text, passages=embedded, space=space)

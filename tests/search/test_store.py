@@ -179,3 +179,13 @@ def test_counts_are_exact_after_any_history(
                 search.store(DOMAIN, record_id, None if is_shared else project.pk, content)
             assert_counts_are_exact()
         transaction.set_rollback(True)
+
+
+def test_of_many_texts_those_that_are_the_same_are_embedded_once(
+    server: EmbeddingServer, db: None
+) -> None:
+    prepared = search.prepare_many([("one", ""), ("two", ""), ("one", "")])
+
+    assert server.texts == ["one", "two"]
+    assert [text.embedded for text in prepared] == [True] * 3
+    assert prepared[0] == prepared[2] != prepared[1]
