@@ -1,10 +1,13 @@
+import asyncio
 import os
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Literal
 
 from django.db import connection
 from pydantic import Field
 
 from contextd.callers import Caller
+from contextd.conversations import Conversation, Form
 from contextd.errors import NotFound
 from contextd.operations import Rate, Request, Result, operation
 from contextd.validation import Text
@@ -88,3 +91,53 @@ def sleep(seconds: float) -> Said:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_sleep(%s)", [seconds])
     return Said(text="awake", aside=None)
+
+
+class Agreement(Form):
+    sure: bool
+    name: str
+
+
+class Colour(Form):
+    colour: Literal["red", "blue"]
+
+
+class Pause(Request):
+    """Wait without a thread."""
+
+    seconds: Annotated[float, Field(description="How long")] = 0
+
+
+@operation("door_ask", effect="read", timeout=20)
+async def ask(caller: Caller, request: Nothing, talk: Conversation) -> Said:
+    agreement = await talk.ask("agreement", "Are you sure?", Agreement)
+    colour = await talk.ask("colour", f"Which colour, {agreement.name}?", Colour)
+    return Said(text=f"{agreement.name} likes {colour.colour}", aside=None)
+
+
+@operation("door_pause", effect="read", timeout=30, rate=Rate(100, burst=100))
+async def pause(caller: Caller, request: Pause, talk: Conversation) -> Said:
+    await talk.report(1, 2, "half of it")
+    await asyncio.sleep(request.seconds)
+    return await talk.do(partial(sleep, 0))
+
+
+@operation("door_doze", effect="read", timeout=0.2)
+async def doze(caller: Caller, request: Nothing, talk: Conversation) -> Said:
+    await asyncio.sleep(20)
+    return Said(text="late", aside=None)
+
+
+@operation("door_stumble", effect="read", timeout=5)
+async def stumble(caller: Caller, request: Nothing, talk: Conversation) -> Said:
+    raise RuntimeError("the secret of the house")
+
+
+@operation("door_errand", effect="write", timeout=30)
+async def run_errand(caller: Caller, request: Echo, talk: Conversation) -> Said:
+    is_alone = await talk.take_time()
+    if request.aside == "ask":
+        await talk.ask("agreement", "Are you sure?", Agreement)
+    elif request.aside == "linger":
+        await asyncio.sleep(20)
+    return Said(text=request.text, aside="alone" if is_alone else "waited for")

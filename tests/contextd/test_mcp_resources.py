@@ -1,0 +1,161 @@
+"""Resources, prompts and completions over MCP."""
+
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import MCPError, types
+
+from tests.clients import LEGACY_VERSIONS, VERSIONS, over_http
+from tests.plain_http import modern
+from tests.server import Server
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("transactional_db")]
+
+
+async def save(session: Any, summary: str, **fields: Any) -> str:
+    arguments = {"summary": summary, "project_path": "/work/shop", **fields}
+    saved = await session.call_tool("checkpoint_save", arguments)
+    text: str = saved.content[0].text
+    return text.split('"id":"')[1].split('"')[0]
+
+
+def text_of(result: types.ReadResourceResult) -> str:
+    (contents,) = result.contents
+    assert isinstance(contents, types.TextResourceContents)
+    assert contents.mime_type == "text/plain"
+    return contents.text
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_checkpoint_is_listed_and_read(server: Server, version: str) -> None:
+    async with over_http(server, version) as session:
+        saved = await save(session, "Moved logins to OAuth", description="By hand.", tags=["auth"])
+        listed = (await session.list_resources()).resources
+        templates = (await session.list_resource_templates()).resource_templates
+        text = text_of(await session.read_resource(f"checkpoint://{saved}"))
+
+    assert [resource.uri for resource in listed] == [f"checkpoint://{saved}"]
+    assert listed[0].name == f"checkpoint://{saved}"
+    assert [template.uri_template for template in templates] == [
+        "checkpoint://recent{?project_path,tag}",
+        "checkpoint://{checkpoint_id}",
+    ]
+    assert text.startswith("Moved logins to OAuth\n/work/shop, saved ")
+    assert text.endswith("tags: auth\n\nBy hand.")
+
+
+async def test_the_query_of_an_address_is_passed_on(server: Server) -> None:
+    async with over_http(server, VERSIONS[-1]) as session:
+        await save(session, "In the shop", tags=["auth", "late"])
+        await save(session, "Elsewhere", project_path="/work/site")
+        of_project = await session.read_resource("checkpoint://recent?project_path=%2Fwork%2Fsite")
+        of_tag = await session.read_resource("checkpoint://recent?tag=late")
+
+    assert "Elsewhere" in text_of(of_project)
+    assert "In the shop" not in text_of(of_project)
+    assert "In the shop" in text_of(of_tag)
+    assert "Elsewhere" not in text_of(of_tag)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("uri", ["checkpoint://999", "checkpoint://../etc", "file:///etc/passwd"])
+async def test_what_is_not_there_is_not_found(server: Server, version: str, uri: str) -> None:
+    async with over_http(server, version) as session:
+        with pytest.raises(MCPError) as raised:
+            await session.read_resource(uri)
+
+    assert raised.value.code == (-32002 if version in LEGACY_VERSIONS else -32602)
+    assert raised.value.data["uri"] == uri
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_prompt_brings_the_newest_checkpoint(server: Server, version: str) -> None:
+    async with over_http(server, version) as session:
+        await save(session, "Moved logins to OAuth", tags=["auth"])
+        await save(session, "Wrote the tests")
+        (prompt,) = (await session.list_prompts()).prompts
+        newest = await session.get_prompt("resume", {"project_path": "/work/shop"})
+        tagged = await session.get_prompt("resume", {"project_path": "/work/shop", "tag": "auth"})
+
+    assert prompt.name == "resume"
+    assert [(one.name, one.required) for one in prompt.arguments or []] == [
+        ("project_path", True),
+        ("tag", False),
+    ]
+    assert "Wrote the tests" in said(newest)
+    assert "Moved logins to OAuth" in said(tagged)
+
+
+def said(result: types.GetPromptResult) -> str:
+    (message,) = result.messages
+    assert message.role == "user"
+    assert isinstance(message.content, types.TextContent)
+    return message.content.text
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("no_such", {}, "there is no prompt named 'no_such'"),
+        ("resume", {}, "project_path is required"),
+        ("resume", {"project_path": "/nowhere"}, "no checkpoint is saved yet for /nowhere"),
+    ],
+)
+async def test_a_prompt_that_cannot_be_had_says_why(
+    server: Server, name: str, arguments: dict[str, str], message: str
+) -> None:
+    async with over_http(server, VERSIONS[-1]) as session:
+        with pytest.raises(MCPError, match=message) as raised:
+            await session.get_prompt(name, arguments)
+
+    assert raised.value.code == -32602
+
+
+PROMPT = types.PromptReference(type="ref/prompt", name="resume")
+TEMPLATE = types.ResourceTemplateReference(type="ref/resource", uri="checkpoint://{checkpoint_id}")
+
+
+@pytest.mark.parametrize("version", VERSIONS[1:])
+async def test_arguments_are_completed(server: Server, version: str) -> None:
+    async with over_http(server, version) as session:
+        for path in ("/work/another", "/home/work/x"):
+            await save(session, "There", project_path=path)
+        saved = await save(session, "One", project_path="/work/site", tags=["auth", "late"])
+        await save(session, "Two", project_path="/work/site", tags=["auth"])
+
+        async def complete(ref: Any, name: str, value: str) -> list[str]:
+            found = await session.complete(ref, {"name": name, "value": value})
+            return found.completion.values
+
+        paths = await complete(PROMPT, "project_path", "/work")
+        tags = await complete(PROMPT, "tag", "")
+        ids = await complete(TEMPLATE, "checkpoint_id", saved)
+        unknown = await complete(PROMPT, "mood", "")
+
+    assert paths == ["/work/another", "/work/site", "/home/work/x"]
+    assert tags == ["auth", "late"]
+    assert saved in ids
+    assert unknown == []
+
+
+async def test_nothing_is_completed_of_what_does_not_exist(server: Server) -> None:
+    references: list[types.PromptReference | types.ResourceTemplateReference] = [
+        types.PromptReference(type="ref/prompt", name="no_such"),
+        types.ResourceTemplateReference(type="ref/resource", uri="no://{such}"),
+    ]
+    async with over_http(server, VERSIONS[-1]) as session:
+        for reference in references:
+            with pytest.raises(MCPError, match="there is no") as raised:
+                await session.complete(reference, {"name": "x", "value": ""})
+            assert raised.value.code == -32602
+
+
+def test_what_may_be_kept_says_how_long(http: httpx2.Client) -> None:
+    def hints(method: str, **params: str) -> tuple[int, str]:
+        result = http.post("/mcp", **modern(method, **params)).json()["result"]
+        return result["ttlMs"], result["cacheScope"]
+
+    assert hints("prompts/list") == (300_000, "private")
+    assert hints("resources/templates/list") == (300_000, "private")
+    assert hints("resources/list") == (0, "private")

@@ -1,0 +1,169 @@
+"""Calls that clients come back for: tasks, as the protocol calls them."""
+
+import time
+from typing import Any
+
+import httpx2
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from contextd import detached, operations
+from contextd.callers import Caller
+from contextd.detached import Status
+from contextd.errors import Busy, NotFound
+from contextd.mcp.answers import TASKS
+from contextd.models import DetachedCall
+from contexts import tokens
+from tests.plain_http import ENVELOPE, PREFIX, answer_of, modern, open_session, rpc
+
+pytestmark = pytest.mark.usefixtures("transactional_db")
+
+CAPABILITIES: dict[str, Any] = {"elicitation": {"form": {}}, "extensions": {TASKS: {}}}
+SECONDS = 10
+
+
+def ask(http: httpx2.Client, method: str, headers: Any = None, **params: Any) -> Any:
+    """What a client that knows tasks is answered."""
+    request = modern(method, **params)
+    request["json"]["params"]["_meta"] = {**ENVELOPE, f"{PREFIX}clientCapabilities": CAPABILITIES}
+    if "taskId" in params:
+        request["headers"]["Mcp-Name"] = params["taskId"]
+    request["headers"] |= headers or {}
+    response = http.post("/mcp", **request).json()
+    return response.get("result") or response["error"]
+
+
+def begin(http: httpx2.Client, **arguments: str) -> str:
+    handle = ask(http, "tools/call", name="door_errand", arguments=arguments)
+    assert (handle["resultType"], handle["status"]) == ("task", "working")
+    task_id: str = handle["taskId"]
+    return task_id
+
+
+def wait_for(http: httpx2.Client, task_id: str, *statuses: str) -> Any:
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        task = ask(http, "tasks/get", taskId=task_id)
+        if task["status"] in statuses:
+            return task
+        time.sleep(0.05)
+    raise AssertionError(task)
+
+
+def test_a_client_comes_back_for_the_result(http: httpx2.Client) -> None:
+    task = wait_for(http, begin(http, text="home"), "completed")
+
+    assert task["result"]["structuredContent"] == {"text": "home", "aside": "alone"}
+    assert task["result"]["resultType"] == "complete"
+
+
+def test_a_client_that_does_not_know_tasks_waits(http: httpx2.Client) -> None:
+    call = {"name": "door_errand", "arguments": {"text": "home"}}
+    without = http.post("/mcp", **modern("tools/call", **call)).json()["result"]
+    before = http.post("/mcp", json=rpc("tools/call", call), headers=open_session(http))
+
+    assert without["structuredContent"]["aside"] == "waited for"
+    assert answer_of(before)["result"]["structuredContent"]["aside"] == "waited for"
+
+
+def test_its_questions_are_asked_when_the_client_comes_back(http: httpx2.Client) -> None:
+    task_id = begin(http, text="home", aside="ask")
+    asked = wait_for(http, task_id, "input_required")["inputRequests"]
+    reply = {"action": "accept", "content": {"sure": True, "name": "Ann"}}
+
+    ask(http, "tasks/update", taskId=task_id, inputResponses={"agreement": reply})
+
+    assert asked["agreement"]["params"]["message"] == "Are you sure?"
+    assert wait_for(http, task_id, "completed")["result"]["isError"] is False
+
+
+def test_a_person_may_decline_later(http: httpx2.Client) -> None:
+    task_id = begin(http, text="home", aside="ask")
+    wait_for(http, task_id, "input_required")
+
+    ask(http, "tasks/update", taskId=task_id, inputResponses={"agreement": {"action": "decline"}})
+
+    result = wait_for(http, task_id, "completed")["result"]
+    assert result["isError"] is True
+    assert "did not agree" in result["content"][0]["text"]
+
+
+def test_it_can_be_cancelled(http: httpx2.Client) -> None:
+    task_id = begin(http, text="home", aside="linger")
+
+    ask(http, "tasks/cancel", taskId=task_id)
+
+    assert ask(http, "tasks/get", taskId=task_id)["status"] == "cancelled"
+    assert "result" not in ask(http, "tasks/get", taskId=task_id)
+
+
+def test_nobody_else_knows_of_it(http: httpx2.Client) -> None:
+    task_id = begin(http, text="home", aside="linger")
+    _, secret = tokens.create(User.objects.create_user("bob"), name="test")
+    bob = {"Authorization": f"Bearer {secret}"}
+
+    answers = [
+        ask(http, method, taskId=task_id, headers=bob)
+        for method in ("tasks/get", "tasks/cancel", "tasks/update")
+    ]
+
+    assert {answer["code"] for answer in answers} == {-32602}
+    assert ask(http, "tasks/get", taskId=task_id)["status"] == "working"
+    ask(http, "tasks/cancel", taskId=task_id)
+
+
+def test_sessions_have_no_tasks(http: httpx2.Client) -> None:
+    request = rpc("tasks/get", {"taskId": "x"})
+
+    answer = answer_of(http.post("/mcp", json=request, headers=open_session(http)))
+
+    assert answer["error"]["code"] == -32601
+
+
+def test_no_credential_is_kept_in_its_arguments(http: httpx2.Client) -> None:
+    wait_for(http, begin(http, text="password=hunter2hunter2"), "completed")
+
+    assert "hunter2" not in str(DetachedCall.objects.get().arguments)
+
+
+def test_a_call_whose_process_is_gone_has_failed(caller: Caller) -> None:
+    call = detached.begin(caller, operations.get("status"), {}, {})
+    DetachedCall.objects.update(leased_until=timezone.now())
+
+    found = detached.find(caller, call.pk)
+
+    assert (found.status, found.outcome) == (Status.FAILED, detached.LOST)
+
+
+def test_who_works_on_a_call_keeps_it_until_it_is_cancelled(caller: Caller) -> None:
+    kept, cancelled = (detached.begin(caller, operations.get("status"), {}, {}) for _ in range(2))
+    detached.cancel(caller, cancelled.pk)
+
+    assert detached.renew([kept.pk, cancelled.pk]) == {cancelled.pk}
+
+
+def test_what_is_cancelled_has_no_other_end(caller: Caller) -> None:
+    call = detached.begin(caller, operations.get("status"), {}, {})
+    detached.cancel(caller, call.pk)
+
+    detached.end(call.pk, Status.COMPLETED, {})
+
+    assert detached.find(caller, call.pk).status == Status.CANCELLED
+
+
+def test_one_principal_has_only_so_many_open(caller: Caller) -> None:
+    for _ in range(detached.MOST_OF_A_PRINCIPAL):
+        detached.begin(caller, operations.get("status"), {}, {})
+
+    with pytest.raises(Busy):
+        detached.begin(caller, operations.get("status"), {}, {})
+
+
+def test_what_nobody_comes_back_for_is_forgotten(caller: Caller) -> None:
+    call = detached.begin(caller, operations.get("status"), {}, {})
+    DetachedCall.objects.update(expires_at=timezone.now())
+
+    assert detached.forget_expired() == 1
+    with pytest.raises(NotFound):
+        detached.find(caller, call.pk)

@@ -1,0 +1,209 @@
+"""Operations that wait: they ask, report and take their time, in each version's own way."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import httpx2
+import psycopg
+import pytest
+from mcp import Client, ClientSession, MCPError, types
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.clients import MODERN_VERSION, VERSIONS, over_http, structure_of, text_of
+from tests.plain_http import ENVELOPE, PREFIX, modern
+from tests.server import Server
+
+pytestmark = pytest.mark.anyio
+
+ERAS = ["legacy", MODERN_VERSION]
+PATIENT = 50
+
+
+class Person:
+    """Answers forms as told, and remembers what was asked."""
+
+    def __init__(self, *contents: dict[str, Any] | None) -> None:
+        self._contents = list(contents)
+        self.asked: list[str] = []
+
+    async def answer(self, context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        self.asked.append(params.message)
+        content = self._contents.pop(0)
+        if content is None:
+            return types.ElicitResult(action="decline")
+        return types.ElicitResult(action="accept", content=content)
+
+
+@asynccontextmanager
+async def talking(server: Server, era: str, person: Person) -> AsyncIterator[Client]:
+    transport = streamable_http_client(f"{server.url}/mcp")
+    async with Client(transport, mode=era, elicitation_callback=person.answer) as client:
+        yield client
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_person_is_asked_one_question_after_the_other(server: Server, era: str) -> None:
+    person = Person({"sure": True, "name": "Ann"}, {"colour": "red"})
+    async with talking(server, era, person) as client:
+        result = await client.call_tool("door_ask", {})
+
+    assert person.asked == ["Are you sure?", "Which colour, Ann?"]
+    assert structure_of(result)["text"] == "Ann likes red"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_person_may_decline(server: Server, era: str) -> None:
+    async with talking(server, era, Person(None)) as client:
+        result = await client.call_tool("door_ask", {})
+
+    assert result.is_error
+    assert text_of(result) == "[unauthorized] the person did not agree: Are you sure?"
+
+
+async def test_a_form_that_is_filled_in_wrongly_is_asked_again(server: Server) -> None:
+    person = Person({"sure": True, "name": "Ann"}, {"colour": "green"}, {"colour": "blue"})
+    async with talking(server, MODERN_VERSION, person) as client:
+        result = await client.call_tool("door_ask", {})
+
+    assert structure_of(result)["text"] == "Ann likes blue"
+    assert len(person.asked) == 3
+
+
+async def test_a_form_that_is_filled_in_wrongly_is_refused_before(server: Server) -> None:
+    async with talking(server, "legacy", Person({"sure": "perhaps"})) as client:
+        result = await client.call_tool("door_ask", {})
+
+    assert text_of(result).startswith("[validation] what was filled in does not fit the form")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_client_that_cannot_ask_is_told_so(server: Server, version: str) -> None:
+    async with over_http(server, version) as session:
+        told = await outcome(session)
+
+    assert told == (
+        CODES_OF_A_REFUSAL.get(version),
+        "[validation] a person has to be asked, which your client does not offer: Are you sure?",
+    )
+
+
+CODES_OF_A_REFUSAL = {"2024-11-05": -32603, "2025-03-26": -32603, MODERN_VERSION: -32021}
+
+
+async def outcome(session: ClientSession) -> tuple[int | None, str]:
+    """The code, if it is a protocol error, and the text."""
+    try:
+        return None, text_of(await session.call_tool("door_ask", {}))
+    except MCPError as error:
+        return error.code, error.message
+
+
+async def test_what_a_client_brings_back_must_be_what_it_was_given(http: httpx2.Client) -> None:
+    request = asking(modern("tools/call", name="door_ask"))
+    reply = {"action": "accept", "content": {"sure": True, "name": "Ann"}}
+    request["json"]["params"]["inputResponses"] = {"agreement": reply}
+    first = http.post("/mcp", **request).json()["result"]
+    request["json"]["params"]["requestState"] = first["requestState"][:-4] + "AAAA"
+
+    refused = http.post("/mcp", **request).json()["error"]
+
+    assert list(first["inputRequests"]) == ["colour"]
+    assert (refused["code"], refused["message"]) == (-32602, "Invalid or expired requestState")
+
+
+def asking(request: dict[str, Any]) -> dict[str, Any]:
+    capabilities: dict[str, Any] = {"elicitation": {"form": {}}}
+    meta = {**ENVELOPE, f"{PREFIX}clientCapabilities": capabilities}
+    request["json"]["params"]["_meta"] = meta
+    return request
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_client_hears_how_far_it_is(server: Server, version: str) -> None:
+    heard: list[tuple[float, float | None, str | None]] = []
+
+    async def note(progress: float, total: float | None = None, message: str | None = None) -> None:
+        heard.append((progress, total, message))
+
+    async with over_http(server, version) as session:
+        result = await session.call_tool("door_pause", {}, progress_callback=note)
+
+    assert heard == [(1, 2, "half of it")]
+    assert "awake" in text_of(result)
+
+
+async def test_one_that_takes_too_long_is_ended(server: Server) -> None:
+    async with over_http(server, MODERN_VERSION) as session:
+        result = await session.call_tool("door_doze", {})
+
+    assert text_of(result) == "[timeout] no answer within 0.2 s"
+
+
+async def test_nothing_of_its_bugs_is_told(server: Server) -> None:
+    async with over_http(server, MODERN_VERSION) as session:
+        result = await session.call_tool("door_stumble", {})
+
+    assert text_of(result).startswith("[internal] something went wrong on our side")
+
+
+async def test_many_that_wait_leave_the_server_as_quick_as_before(server: Server) -> None:
+    async with over_http(server, MODERN_VERSION) as session:
+        before = await seconds_of_a_call(session)
+        connections = database_connections(server)
+        async with anyio.create_task_group() as calls:
+            waiting = Waiting()
+            for _ in range(PATIENT):
+                calls.start_soon(waiting.call, server)
+            with anyio.fail_after(20):
+                await waiting.all_wait.wait()
+            meanwhile = await seconds_of_a_call(session)
+            held = database_connections(server) - connections
+            calls.cancel_scope.cancel()
+
+    # They would need seven turns of the eight workers, of twenty seconds each.
+    assert meanwhile < 10 * before + 1
+    assert held <= 4
+
+
+class Waiting:
+    """Calls that have begun to wait, each on a connection of its own."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self.all_wait = anyio.Event()
+
+    async def call(self, server: Server) -> None:
+        request = modern("tools/call", name="door_pause", arguments={"seconds": 20})
+        request["json"]["params"]["_meta"] = {**ENVELOPE, "progressToken": self._count}
+        headers = {"Accept": "application/json, text/event-stream", **request["headers"]}
+        async with (
+            httpx2.AsyncClient(timeout=30) as http,
+            http.stream(
+                "POST", f"{server.url}/mcp", json=request["json"], headers=headers
+            ) as answer,
+        ):
+            async for line in answer.aiter_lines():
+                if "half of it" in line:
+                    self._count += 1
+                if self._count == PATIENT:
+                    self.all_wait.set()
+
+
+async def seconds_of_a_call(session: Any) -> float:
+    """The best of some, since other things happen on this machine."""
+    best = 60.0
+    for _ in range(5):
+        started = anyio.current_time()
+        assert not (await session.call_tool("door_whoami", {})).is_error
+        best = min(best, anyio.current_time() - started)
+    return best
+
+
+def database_connections(server: Server) -> int:
+    with psycopg.connect(server.environment["DATABASE_URL"], autocommit=True) as database:
+        found = database.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        )
+        return int(found.fetchall()[0][0])
