@@ -4,13 +4,16 @@ import json
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.deprecation import MiddlewareMixin
 from ninja import NinjaAPI
 from pydantic import BaseModel
 
 import contextd
 from contextd import auth, operations, pipeline, protected_resource
-from contextd.errors import ContextdError, Invalid, RateLimited
+from contextd.errors import ContextdError, Invalid, NotFound, RateLimited, conceal
 from contextd.operations import Operation
+
+PREFIX = "/api/v1/"
 
 api = NinjaAPI(
     title="contextd",
@@ -28,7 +31,11 @@ class Failure(BaseModel):
     details: dict[str, Any]
 
 
-FAILURES = dict.fromkeys((400, 401, 403, 404, 429, 500, 503, 504), Failure)
+FAILURES = dict.fromkeys((400, 401, 403, 404, 413, 421, 429, 500, 503, 504), Failure)
+
+
+class WrongMethod(Invalid):
+    status = 405
 
 
 def add_route(operation: Operation) -> None:
@@ -62,8 +69,8 @@ def read_arguments(request: HttpRequest) -> dict[str, Any]:
         raise Invalid("send the arguments as application/json", field="Content-Type")
     try:
         arguments = json.loads(request.body)
-    except ValueError as error:
-        raise Invalid(f"the body is not JSON: {error}", field="body") from None
+    except (ValueError, RecursionError):  # no JSON, or none that a caller means
+        raise Invalid("the body is not JSON", field="body") from None
     if not isinstance(arguments, dict):
         raise Invalid("the body must be a JSON object of arguments", field="body")
     return arguments
@@ -74,9 +81,40 @@ def on_error(request: HttpRequest, error: ContextdError) -> HttpResponse:
     response = api.create_response(request, error.as_dict(), status=error.status)
     if isinstance(error, RateLimited):
         response["Retry-After"] = str(max(1, round(error.details["retry_after"] + 0.5)))
+    if error.status == WrongMethod.status:
+        response["Allow"] = "POST"
     if error.status == 401:
         response["WWW-Authenticate"] = protected_resource.challenge()
     return response
+
+
+@api.exception_handler(Exception)
+def on_bug(request: HttpRequest, error: Exception) -> HttpResponse:
+    return on_error(request, conceal(f"{request.method} {request.path}", error))
+
+
+class OneErrorShape(MiddlewareMixin):
+    """What Django answers by itself at our addresses is said in our shape too."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        explain = _DJANGOS_OWN.get(response.status_code)
+        is_ours = not request.path.startswith(PREFIX) or "json" in response["Content-Type"]
+        return response if is_ours or not explain else on_error(request, explain(request))
+
+
+def _no_such_address(request: HttpRequest) -> ContextdError:
+    names = [operation.name for operation in operations.installed()]
+    return NotFound(
+        f"there is nothing at {request.path[:255]!r}; "
+        f"POST to {PREFIX}NAME, where NAME is one of: {', '.join(names)}"
+    )
+
+
+def _wrong_method(request: HttpRequest) -> ContextdError:
+    return WrongMethod(f"{request.method} is not for {request.path}: use POST", field="method")
+
+
+_DJANGOS_OWN = {404: _no_such_address, 405: _wrong_method}
 
 
 for _operation in operations.installed():

@@ -39,6 +39,7 @@ INSTALLED_APPS = [
     "remediations",
 ]
 MIDDLEWARE = [
+    "contextd.rest.OneErrorShape",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

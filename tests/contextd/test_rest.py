@@ -61,18 +61,65 @@ def test_errors_have_one_shape(
     ("body", "content_type", "sentence"),
     [
         ("{", "application/json", "the body is not JSON"),
+        ("[" * 100_000, "application/json", "the body is not JSON"),
+        ('{"id": ' + "9" * 5_000 + "}", "application/json", "the body is not JSON"),
+        (b'{"id": "\xff"}', "application/json", "the body is not JSON"),
         ("[1]", "application/json", "the body must be a JSON object"),
         ("id=1", "application/x-www-form-urlencoded", "send the arguments as application/json"),
         ("{}", "text/plain", "send the arguments as application/json"),
     ],
 )
 def test_a_body_that_is_no_object_is_refused(
-    client: Client, body: str, content_type: str, sentence: str
+    client: Client, body: str | bytes, content_type: str, sentence: str
 ) -> None:
     response = client.post("/api/v1/checkpoint_get", body, content_type=content_type)
 
     assert response.status_code == 400
     assert response.json()["message"].startswith(sentence)
+    assert response.json()["details"] in ({"field": "body"}, {"field": "Content-Type"})
+
+
+def test_what_the_parser_says_is_not_told(client: Client) -> None:
+    response = client.post("/api/v1/status", b"\xff", content_type="application/json")
+
+    assert response.json()["message"] == "the body is not JSON"
+
+
+@pytest.mark.parametrize("method", ["get", "post", "delete"])
+@pytest.mark.parametrize("address", ["nope", "status/", "", "a/b"])
+def test_an_address_without_operation_says_which_there_are(
+    client: Client, method: str, address: str
+) -> None:
+    response = getattr(client, method)(f"/api/v1/{address}")
+
+    assert response.status_code == 404
+    assert set(response.json()) == {"category", "message", "details"}
+    assert "checkpoint_save" in response.json()["message"]
+
+
+@pytest.mark.parametrize("method", ["get", "put", "patch", "delete", "options", "trace"])
+def test_another_method_than_post_says_so(client: Client, method: str) -> None:
+    response = getattr(client, method)("/api/v1/status")
+
+    assert response.status_code == 405
+    assert response["Allow"] == "POST"
+    assert response.json()["category"] == "validation"
+    assert "use POST" in response.json()["message"]
+
+
+def test_what_nobody_foresaw_is_a_reference(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def break_down(*_: object) -> None:
+        raise RuntimeError("inner text")
+
+    monkeypatch.setattr("contextd.auth.caller_of_django", break_down)
+    response = post(client, "status")
+
+    assert response.status_code == 500
+    assert set(response.json()) == {"category", "message", "details"}
+    assert "inner text" not in response.content.decode()
+    assert response.json()["details"]["reference"] in caplog.text
 
 
 def test_too_many_calls_are_told_when_to_come_back(
@@ -111,9 +158,8 @@ def test_openapi_describes_every_operation(client: Client) -> None:
         described = document["paths"][f"/api/v1/{operation.name}"]["post"]
         schema = described["requestBody"]["content"]["application/json"]["schema"]
         assert set(schema["properties"]) == set(operation.request.model_fields)
-        assert {"200", "400", "401", "403", "404", "429", "500", "504"} <= set(
-            described["responses"]
-        )
+        told = {"200", "400", "401", "403", "404", "413", "421", "429", "500", "503", "504"}
+        assert told == set(described["responses"])
 
 
 def test_there_is_a_page_to_read_and_try(client: Client) -> None:
