@@ -38,4 +38,4 @@ def same_type(one: str, other: str) -> bool:
 
 
 def _name(error_type: str) -> str:
-    return re.split(r"[.:\\/$]", error_type.strip().rstrip(":"))[-1].strip().lower()
+    return re.split(r"[.:\\/$]", error_type.strip(" .:\\/$"))[-1].strip().lower()
