@@ -1,6 +1,7 @@
 """JSON-RPC messages of our own making, for what the SDK's client would never send."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import httpx2
@@ -37,6 +38,13 @@ def open_session(http: httpx2.Client, headers: dict[str, str] | None = None) -> 
     ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     assert http.post("/mcp", json=ready, headers=session).status_code == 202
     return session
+
+
+def events(response: httpx2.Response) -> Iterator[Any]:
+    """The JSON-RPC messages of a stream, as they come."""
+    for line in response.iter_lines():
+        if line.startswith("data: {"):
+            yield json.loads(line.removeprefix("data: "))
 
 
 def answer_of(response: httpx2.Response) -> Any:

@@ -27,6 +27,7 @@ class Server:
     url: str
     environment: Mapping[str, str]
     log: Path
+    pid: int
 
 
 @pytest.fixture
@@ -62,8 +63,10 @@ def environment_of_processes() -> Mapping[str, str]:
 
 
 @contextmanager
-def web_process(environment: Mapping[str, str], log: Path) -> Iterator[Server]:
-    port = free_port()
+def web_process(
+    environment: Mapping[str, str], log: Path, port: int | None = None
+) -> Iterator[Server]:
+    port = port or free_port()
     command = [sys.executable, "-m", "uvicorn", "contextd.asgi:application"]
     options = ["--port", str(port), "--lifespan", "on", "--timeout-graceful-shutdown", "5"]
     with log.open("wb") as output:
@@ -72,7 +75,7 @@ def web_process(environment: Mapping[str, str], log: Path) -> Iterator[Server]:
         )
         try:
             wait_until_listening(process, port, log)
-            yield Server(f"http://127.0.0.1:{port}", environment, log)
+            yield Server(f"http://127.0.0.1:{port}", environment, log, process.pid)
         finally:
             stop(process)
 

@@ -47,10 +47,11 @@ class Held:
     def __init__(self, row: Session, send_elsewhere: Callable[[Content], Awaitable[Any]]) -> None:
         self.id = row.pk
         self.owner = (row.principal, row.context)
+        # One for each session, since the ids of streams are only unique within one.
+        self.replay = Replay()
         self.transport = StreamableHTTPServerTransport(
             row.pk,
-            # One for each session, since the ids of streams are only unique within one.
-            event_store=Replay(),
+            event_store=self.replay,
             retry_interval=RETRY_MILLISECONDS,
             idle_timeout=IDLE_SECONDS,
         )

@@ -4,13 +4,19 @@ import secrets
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
+from mcp.server.streamable_http import GET_STREAM_KEY, EventCallback, EventMessage, EventStore
 from mcp.types import JSONRPCMessage
 
 MAX_EVENTS = 100
 MAX_BYTES = 1024 * 1024
+STANDING = "standing"
 RETRY_MILLISECONDS = 1000
 """When a client whose stream ended should come back."""
+
+
+def is_of_standing_stream(event_id: str) -> bool:
+    """Whether it was on the stream that belongs to no call; also when another process sent it."""
+    return event_id.startswith(f"{STANDING}-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +38,17 @@ class Replay(EventStore):
 
     async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
         size = len(message.model_dump_json()) if message else 0
-        event_id = secrets.token_urlsafe(12)
+        kind = STANDING if stream_id == GET_STREAM_KEY else "call"
+        event_id = f"{kind}-{secrets.token_urlsafe(12)}"
         self._events[event_id] = Event(stream_id, message, size)
         self._size += size
         while len(self._events) > MAX_EVENTS or self._size > MAX_BYTES:
             _, oldest = self._events.popitem(last=False)
             self._size -= oldest.size
         return event_id
+
+    def has(self, event_id: str) -> bool:
+        return event_id in self._events
 
     async def replay_events_after(
         self, last_event_id: str, send_callback: EventCallback

@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from contextd import auth, bus, sessions
 from contextd.errors import ContextdError, Invalid, NotFound
-from contextd.mcp import envelope, handshake
+from contextd.mcp import envelope, handshake, replay
 from contextd.mcp.held import Content, Held, process_that_asked
 from contextd.mcp.peers import Peers
 from contextd.mcp.sender import Sender
@@ -29,6 +29,7 @@ from contextd.mcp.workers import Workers
 from contextd.models import Session
 
 HEADER: Final = "mcp-session-id"
+LAST_EVENT: Final = "last-event-id"
 
 Answer = TypeVar("Answer")
 
@@ -81,8 +82,7 @@ class Sessions(StreamableHTTPSessionManager):
             await self._end(held)
             await Response()(scope, receive, send)
         else:
-            await self._peers.tell(bus.StreamOpened(session=held.id))
-            await held.transport.handle_request(scope, receive, send)
+            await self._listen(held, scope, receive, send)
 
     async def _open(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] != "POST":
@@ -160,6 +160,16 @@ class Sessions(StreamableHTTPSessionManager):
     async def _end(self, held: Held) -> None:
         await self._look_up(partial(sessions.end, [held.id]))
         await self._let_go(held)
+
+    async def _listen(self, held: Held, scope: Scope, receive: Receive, send: Send) -> None:
+        last_event = Headers(scope=scope).get(LAST_EVENT)
+        if last_event is not None and not held.replay.has(last_event):
+            if not replay.is_of_standing_stream(last_event):
+                raise CallEnded("the stream of this call is not here any more: make it again")
+            scope = without(LAST_EVENT, scope)
+        if scope["method"] == "GET":
+            await self._peers.tell(bus.StreamOpened(session=held.id))
+        await held.transport.handle_request(scope, receive, send)
 
     async def _post(self, held: Held, scope: Scope, receive: Receive, send: Send) -> None:
         body = await envelope.read(receive)
@@ -242,3 +252,8 @@ class Sessions(StreamableHTTPSessionManager):
         return await self._look_ups.run_concealed(
             "the look-up of a session", work, seconds=auth.LOOKUP_SECONDS
         )
+
+
+def without(header: str, scope: Scope) -> Scope:
+    kept = [(name, value) for name, value in scope["headers"] if name != header.encode()]
+    return {**scope, "headers": kept}

@@ -1,0 +1,411 @@
+"""Two web processes on one database and Valkey: any of them serves any session."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+from redis import Redis
+
+from contextd import changes, sessions
+from contextd.models import Session
+from contexts import tokens
+from contexts.models import Context
+from tests.plain_http import (
+    ACCEPT,
+    PREFIX,
+    answer_of,
+    events,
+    initialize,
+    modern,
+    open_session,
+    rpc,
+)
+from tests.server import Server, environment_of_processes, free_port, web_process
+
+SECONDS = 20
+STOP_SECONDS = 10
+LIST_CHANGED = "notifications/tools/list_changed"
+LISTEN = modern("subscriptions/listen", notifications={"toolsListChanged": True})
+DROPPED = 500
+# Kept whole, a session takes about 40.
+KIB_PER_SESSION = 12
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="module")
+def other_server(
+    django_db_setup: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    log = tmp_path_factory.mktemp("other") / "log"
+    with web_process(environment_of_processes(), log) as running:
+        yield running
+
+
+@pytest.fixture
+def one(one_server: Server) -> Iterator[httpx2.Client]:
+    with client_of(one_server) as client:
+        yield client
+
+
+@pytest.fixture
+def other(other_server: Server) -> Iterator[httpx2.Client]:
+    with client_of(other_server) as client:
+        yield client
+
+
+def client_of(server: Server) -> httpx2.Client:
+    return httpx2.Client(base_url=server.url, headers={"Accept": ACCEPT}, timeout=SECONDS)
+
+
+def status(client: httpx2.Client, session: Mapping[str, str], id: int = 1) -> int:
+    return client.post("/mcp", json=rpc("ping", id=id), headers=dict(session)).status_code
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    """Whether it becomes true in time."""
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def reply(question: Any, name: str) -> dict[str, Any]:
+    result = {"action": "accept", "content": {"name": name}}
+    return {"jsonrpc": "2.0", "id": question["id"], "result": result}
+
+
+def test_a_session_opened_at_one_process_is_used_at_the_other(
+    one: httpx2.Client, other: httpx2.Client
+) -> None:
+    session = open_session(one)
+
+    call = rpc("tools/call", {"name": "door_whoami"})
+    caller = answer_of(other.post("/mcp", json=call, headers=session))["result"]
+
+    row = Session.objects.get(pk=session["Mcp-Session-Id"])
+    assert caller["structuredContent"]["connection"] == row.pk
+    assert caller["structuredContent"]["client"] == "plain/1"
+    assert (row.principal, row.context, row.protocol_version) == (
+        "anonymous",
+        "default",
+        "2025-11-25",
+    )
+
+
+def test_many_requests_at_once_take_up_one_session(
+    one: httpx2.Client, other: httpx2.Client
+) -> None:
+    session = open_session(one)
+
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(partial(status, other, session), range(8)))
+
+    assert answers == [200] * 8
+
+
+def test_the_end_at_one_process_is_the_end_at_the_other(
+    one: httpx2.Client, other: httpx2.Client
+) -> None:
+    session = open_session(one)
+    assert status(other, session) == 200
+
+    assert other.delete("/mcp", headers=session).status_code == 200
+
+    assert status(other, session) == 404
+    assert eventually(lambda: status(one, session) == 404)
+    assert not Session.objects.filter(pk=session["Mcp-Session-Id"]).exists()
+
+
+def test_an_admin_ends_a_session_at_every_process(
+    one: httpx2.Client, other: httpx2.Client, admin_client: Client
+) -> None:
+    session = open_session(one)
+    assert status(other, session) == 200
+
+    admin_client.post(
+        "/admin/contextd/session/",
+        {"action": "end_selected", "_selected_action": [session["Mcp-Session-Id"]]},
+    )
+
+    assert eventually(lambda: status(one, session) == status(other, session) == 404)
+
+
+def test_a_foreign_token_finds_no_session_at_the_other_process(
+    one: httpx2.Client, other: httpx2.Client
+) -> None:
+    ann, bob = ({"Authorization": f"Bearer {secret_of(name)}"} for name in ("ann", "bob"))
+    session = open_session(one, ann)
+
+    assert status(other, {**session, **bob}) == 404
+    assert status(other, {"Mcp-Session-Id": session["Mcp-Session-Id"]}) == 404
+    assert status(other, session) == 200
+    assert status(other, {**session, **bob}) == 404
+
+
+def test_a_session_is_not_found_in_another_context(
+    one: httpx2.Client, other: httpx2.Client
+) -> None:
+    Context.objects.create(name="shop", is_open=True)
+    session = open_session(one, {"Authorization": f"Bearer {secret_of('ann')}"})
+
+    assert status(other, {**session, "X-MCP-Context": "shop"}) == 404
+    assert status(other, session) == 200
+
+
+def secret_of(name: str) -> str:
+    return tokens.create(User.objects.create_user(name), name="test")[1]
+
+
+def test_a_session_cannot_be_initialized_again(one: httpx2.Client) -> None:
+    session = open_session(one)
+
+    response = one.post("/mcp", json=initialize("2025-06-18"), headers=session)
+
+    assert response.status_code == 400
+    assert "new one begins without its id" in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {}},
+        {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {"experimental": {"x": {"y": "z" * 20_000}}},
+            "clientInfo": {"name": "a", "version": "1"},
+        },
+        {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "a\0b", "version": "1"},
+        },
+    ],
+)
+def test_what_is_no_handshake_opens_no_session(one: httpx2.Client, parameters: Any) -> None:
+    response = one.post("/mcp", json=rpc("initialize", parameters, id=7))
+
+    assert response.status_code == 400
+    assert (response.json()["id"], response.json()["error"]["code"]) == (7, -32602)
+    assert not Session.objects.exists()
+
+
+def test_a_refused_handshake_leaves_no_session(one: httpx2.Client) -> None:
+    response = one.post(
+        "/mcp", json=initialize("2025-06-18"), headers={"Accept": "application/json"}
+    )
+
+    assert response.status_code == 406
+    assert eventually(lambda: not Session.objects.exists())
+
+
+def test_what_a_call_asks_is_answered_through_the_other_process(
+    one: httpx2.Client, other: httpx2.Client
+) -> None:
+    session = open_session(one)
+
+    with one.stream("POST", "/mcp", json=rpc("door/ask", id=5), headers=session) as stream:
+        messages = events(stream)
+        question = next(messages)
+        answered = other.post("/mcp", json=reply(question, "Ann"), headers=session)
+        result = next(messages)
+
+    assert question["method"] == "elicitation/create"
+    assert answered.status_code == 202
+    assert (result["id"], result["result"]["content"]) == (5, {"name": "Ann"})
+
+
+def test_a_foreign_token_answers_nothing_through_the_other_process(
+    one: httpx2.Client, other: httpx2.Client
+) -> None:
+    session = open_session(one, {"Authorization": f"Bearer {secret_of('ann')}"})
+    bob = {**session, "Authorization": f"Bearer {secret_of('bob')}"}
+
+    with one.stream("POST", "/mcp", json=rpc("door/ask", id=5), headers=session) as stream:
+        messages = events(stream)
+        question = next(messages)
+        refused = other.post("/mcp", json=reply(question, "Bob"), headers=bob)
+        other.post("/mcp", json=reply(question, "Ann"), headers=session)
+        result = next(messages)
+
+    assert refused.status_code == 404
+    assert result["result"]["content"] == {"name": "Ann"}
+
+
+def test_a_call_is_cancelled_through_the_other_process(
+    one: httpx2.Client, other: httpx2.Client
+) -> None:
+    session = open_session(one)
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}}
+
+    with one.stream("POST", "/mcp", json=rpc("door/wait", id=9), headers=session) as stream:
+        cancelled = other.post("/mcp", json=cancel, headers=session)
+        result = next(events(stream))
+
+    assert cancelled.status_code == 202
+    assert (result["id"], result["error"]["message"]) == (9, "Request cancelled")
+
+
+@contextmanager
+def listening(client: httpx2.Client, session: Mapping[str, str]) -> Iterator[Iterator[Any]]:
+    with client.stream("GET", "/mcp", headers=dict(session)) as stream:
+        assert stream.status_code == 200
+        yield events(stream)
+
+
+def test_a_message_for_the_client_finds_the_process_that_it_listens_at(
+    one: httpx2.Client, other: httpx2.Client
+) -> None:
+    session = open_session(one)
+
+    with listening(other, session) as messages:
+        one.post("/mcp", json=rpc("door/log"), headers=session)
+        message = next(messages)
+
+    assert message["params"]["data"] == "from elsewhere"
+
+
+def test_a_client_that_listens_anew_listens_at_one_process_only(
+    one: httpx2.Client, other: httpx2.Client
+) -> None:
+    session = open_session(one)
+
+    with listening(one, session) as before, listening(other, session) as after:
+        assert list(before) == []
+        changes.announce("tools")
+        assert next(after)["method"] == LIST_CHANGED
+
+
+def test_a_change_reaches_the_clients_of_every_process_and_version(
+    one: httpx2.Client, other: httpx2.Client
+) -> None:
+    with (
+        listening(one, open_session(one)) as here,
+        listening(other, open_session(one)) as there,
+        other.stream("POST", "/mcp", **LISTEN) as stream,
+    ):
+        newest = events(stream)
+        assert next(newest)["method"] == "notifications/subscriptions/acknowledged"
+        changes.announce("tools")
+        told = [next(messages) for messages in (here, there, newest)]
+
+    assert [message["method"] for message in told] == [LIST_CHANGED] * 3
+    assert told[2]["params"]["_meta"] == {f"{PREFIX}subscriptionId": 1}
+
+
+def test_a_resource_that_changes_is_told_to_the_sessions_that_subscribed(
+    one: httpx2.Client, other: httpx2.Client
+) -> None:
+    subscribed, uninterested = open_session(one), open_session(one)
+    subscribe = rpc("resources/subscribe", {"uri": "checkpoint://7"})
+    assert "result" in answer_of(one.post("/mcp", json=subscribe, headers=subscribed))
+
+    with listening(other, subscribed) as told, listening(other, uninterested) as not_told:
+        changes.announce("resources", "checkpoint://7")
+        changes.announce("tools")
+        messages = [next(told), next(told), next(not_told)]
+
+    assert messages[0]["params"] == {"uri": "checkpoint://7"}
+    assert [message["method"] for message in messages[1:]] == [LIST_CHANGED] * 2
+
+
+def test_who_was_out_of_hearing_is_told_that_all_may_have_changed(one: httpx2.Client) -> None:
+    valkey: Any = Redis.from_url(settings.REDIS_URL)
+
+    with listening(one, open_session(one)) as messages:
+        valkey.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+        told = {next(messages)["method"] for _ in range(3)}
+
+    assert told == {
+        f"notifications/{kind}/list_changed" for kind in ("tools", "prompts", "resources")
+    }
+
+
+def test_a_killed_process_takes_its_calls_along_and_leaves_its_sessions(
+    other: httpx2.Client, tmp_path: Path
+) -> None:
+    port, environment = free_port(), environment_of_processes()
+    with web_process(environment, tmp_path / "killed", port) as server, client_of(server) as killed:
+        session = open_session(killed)
+        with killed.stream("POST", "/mcp", json=rpc("door/ask"), headers=session) as stream:
+            messages = events(stream)
+            question = next(messages)
+            os.kill(server.pid, signal.SIGKILL)
+            with pytest.raises(httpx2.TransportError):
+                next(messages)
+
+    too_late = other.post("/mcp", json=reply(question, "Ann"), headers=session)
+    assert too_late.status_code == 410
+    assert "make it again" in too_late.json()["error"]["message"]
+
+    with web_process(environment, tmp_path / "again", port) as server, client_of(server) as again:
+        Session.objects.update(last_seen_at=timezone.now() - timedelta(minutes=20))
+        assert status(again, session) == 200
+        with listening(again, session), again.stream("POST", "/mcp", **LISTEN) as stream:
+            next(events(stream))
+            started = time.monotonic()
+            os.kill(server.pid, signal.SIGTERM)
+            os.waitid(os.P_PID, server.pid, os.WEXITED | os.WNOWAIT)
+            assert time.monotonic() - started < STOP_SECONDS
+
+    seen_at = Session.objects.get(pk=session["Mcp-Session-Id"]).last_seen_at
+    assert timezone.now() - seen_at < timedelta(minutes=1)
+    assert status(other, session) == 200
+
+
+def test_a_broken_stream_is_taken_up_wherever_the_client_comes_back(
+    one: httpx2.Client, other: httpx2.Client
+) -> None:
+    session = open_session(one)
+    with one.stream("GET", "/mcp", headers=session) as stream:
+        changes.announce("tools")
+        last = next(line for line in stream.iter_lines() if line.startswith("id: "))
+
+    resumed = {**session, "Last-Event-ID": last.removeprefix("id: ")}
+    with listening(other, resumed) as messages:
+        changes.announce("prompts")
+        assert next(messages)["method"] == "notifications/prompts/list_changed"
+
+
+def test_the_stream_of_a_call_that_is_gone_is_refused(other: httpx2.Client) -> None:
+    resumed = {**open_session(other), "Last-Event-ID": "call-of-another-process"}
+
+    response = other.get("/mcp", headers=resumed)
+
+    assert response.status_code == 410
+    assert "make it again" in response.json()["error"]["message"]
+
+
+def test_sessions_that_are_dropped_leave_nothing_behind(
+    other: httpx2.Client, other_server: Server
+) -> None:
+    for _ in range(sessions.MAX_PER_PRINCIPAL):
+        other.post("/mcp", json=initialize("2025-11-25"))
+    before = resident_kib(other_server.pid)
+
+    for _ in range(DROPPED):
+        other.post("/mcp", json=initialize("2025-11-25"))
+
+    assert Session.objects.count() == sessions.MAX_PER_PRINCIPAL
+    assert (resident_kib(other_server.pid) - before) / DROPPED < KIB_PER_SESSION
+
+
+def resident_kib(pid: int) -> int:
+    pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") // 1024
