@@ -8,15 +8,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import QuerySet, Sum, Value
-from django.db.models.functions import Cast
-from pgvector.django import CosineDistance, HalfVectorField
 
 from contextd.search import terms, vectors
 from contextd.search.embedding import Vector
-from contextd.search.models import Coverage, Embedding, Passage, TermCount
 from contextd.search.scope import Scope
 
 NEAREST = 100
@@ -35,13 +30,31 @@ SEARCH_FURTHER = """
 SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),
     set_config('hnsw.ef_search', %s, true)
 """
+COUNTS = """
+SELECT term, sum(passages)::bigint FROM search_termcount
+WHERE term = ANY(%s) AND collection_id = ANY(%s)
+GROUP BY term
+"""
+WITHIN = "space_id = %s AND collection_id = ANY(%s)"
+SIZE = "SELECT count(*) FROM (SELECT FROM search_embedding WHERE {within} LIMIT %s) AS counted"
+NEAREST_BY_SCAN = """
+SELECT passage_id FROM search_embedding WHERE {within}
+ORDER BY vector <=> %s::halfvec LIMIT %s
+"""
+NEAREST_BY_INDEX = """
+SELECT passage_id FROM search_embedding WHERE {within}
+ORDER BY vector::halfvec({dimensions}) <=> %s::halfvec({dimensions}) LIMIT %s
+"""
 RICHEST_PASSAGES = """
 SELECT passage_id
 FROM search_posting JOIN unnest(%s::int[], %s::real[]) AS asked (number, weight) ON term = number
-WHERE collection_id = ANY(%s) {}
+WHERE collection_id = ANY(%s) {of_records}
 GROUP BY passage_id
 ORDER BY sum(search_posting.weight * asked.weight) DESC
 LIMIT %s
+"""
+OF_RECORDS = """
+AND passage_id IN (SELECT id FROM search_passage WHERE collection_id = ANY(%s) {records})
 """
 
 
@@ -72,8 +85,7 @@ def asked_words(scope: Scope, query: str) -> list[Word]:
         terms.number(scope.domain, term): weight
         for term, weight in terms.query_weights(query).items()
     }
-    counted = TermCount.objects.filter(term__in=asked, collection__in=scope.collections)
-    passages = dict(counted.values_list("term").annotate(Sum("passages")))
+    passages = dict(_rows(COUNTS, [list(asked), scope.collections]))
     words = [
         Word(
             number,
@@ -98,32 +110,26 @@ def gather(scope: Scope, words: Sequence[Word], vector: Vector | None, depth: in
 
 def nearest(scope: Scope, vector: Vector, limit: int) -> list[int]:
     """By meaning; of a small scope exactly, else by the index."""
-    within = Embedding.objects.filter(space=scope.space, collection__in=scope.collections)
-    if scope.records is not None:
-        within = within.filter(record_id__in=scope.records)
-    if _is_small(scope, within):
-        return _nearest(within, "vector", vector, limit)
-    with connection.cursor() as cursor:
-        cursor.execute(SEARCH_FURTHER, [str(min(2 * limit, MOST_EF_SEARCH))])
-    indexed = Cast("vector", HalfVectorField(dimensions=len(vector)))
-    found = _nearest(within, indexed, vector, limit)
+    records, parameters = scope.records
+    within = f"{WITHIN} {records}"
+    here = [scope.space, scope.collections, *parameters]
+    asked = [vectors.as_text(vector), limit]
+    by_scan = NEAREST_BY_SCAN.format(within=within)
+    if _is_small(scope, within, here):
+        return _ids(by_scan, [*here, *asked])
+    _rows(SEARCH_FURTHER, [str(min(limit, MOST_EF_SEARCH))])
+    by_index = NEAREST_BY_INDEX.format(within=within, dimensions=len(vector))
+    found = _ids(by_index, [*here, *asked])
     # The index gives up early where few of the nearest are of the scope.
-    return found if len(found) == limit else _nearest(within, "vector", vector, limit)
+    return found if len(found) == limit else _ids(by_scan, [*here, *asked])
 
 
-def _is_small(scope: Scope, within: QuerySet[Embedding]) -> bool:
-    indexed = Coverage.objects.filter(space=scope.space).aggregate(n=Sum("passages", default=0))
-    most = int(EXACT_PER_ROOT * indexed["n"] ** 0.5)
-    if scope.records is None or scope.covered <= most:
+def _is_small(scope: Scope, within: str, here: Sequence[Any]) -> bool:
+    most = int(EXACT_PER_ROOT * scope.indexed**0.5)
+    if scope.covered <= most or not scope.is_filtered:
         return scope.covered <= most
-    return within.values("passage")[: most + 1].count() <= most
-
-
-def _nearest(
-    within: QuerySet[Embedding], column: str | Cast, vector: Vector, limit: int
-) -> list[int]:
-    distance = CosineDistance(column, Value(vectors.as_text(vector)))
-    return list(within.order_by(distance).values_list("passage_id", flat=True)[:limit])
+    (size,) = _ids(SIZE.format(within=within), [*here, most + 1])
+    return size <= most
 
 
 def _rarest(words: Sequence[Word], most_postings: int) -> Sequence[Word]:
@@ -135,21 +141,19 @@ def _rarest(words: Sequence[Word], most_postings: int) -> Sequence[Word]:
 
 def richest(scope: Scope, words: Sequence[Word], limit: int) -> list[int]:
     """By BM25 of these words."""
-    try:
-        of_records, parameters = _of_records(scope)
-    except EmptyResultSet:
-        return []
-    asked = [word.number for word in words], [word.weight for word in words]
+    records, parameters = scope.records
+    statement = RICHEST_PASSAGES.format(of_records=OF_RECORDS if records else "")
+    here = [scope.collections, *parameters] if records else []
+    asked = [[word.number for word in words], [word.weight for word in words]]
+    return _ids(statement.format(records=records), [*asked, scope.collections, *here, limit])
+
+
+def _ids(statement: str, parameters: Sequence[Any]) -> list[int]:
+    return [number for (number,) in _rows(statement, parameters)]
+
+
+def _rows(statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
-        cursor.execute(
-            RICHEST_PASSAGES.format(of_records), [*asked, scope.collections, *parameters, limit]
-        )
-        return [passage for (passage,) in cursor.fetchall()]
-
-
-def _of_records(scope: Scope) -> tuple[str, tuple[Any, ...]]:
-    if scope.records is None:
-        return "", ()
-    passages = Passage.objects.filter(collection__in=scope.collections, record_id__in=scope.records)
-    statement, parameters = passages.values("pk").query.sql_with_params()
-    return f"AND passage_id IN ({statement})", parameters
+        cursor.execute(statement, parameters)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows

@@ -2,9 +2,10 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import QuerySet
 from pgvector import SparseVector
@@ -13,8 +14,8 @@ from contextd import limits, telemetry
 from contextd.search import candidates, embedding, scope, terms, vectors
 from contextd.search.candidates import Word
 from contextd.search.embedding import Embedded, EmbeddingUnavailable, Vector
-from contextd.search.models import TERM_SPACE, Passage
-from contextd.search.ranking import HEADLINE_CHARACTERS, RECIPE, Rated, Weights, best_of_records
+from contextd.search.models import TERM_SPACE
+from contextd.search.ranking import RECIPE, Rated, Weights, best_of_records, within_reach
 from contextd.search.scope import Scope
 
 QUERY_SECONDS = 20
@@ -23,15 +24,31 @@ DEEPER = 8
 """How much further the next attempt looks when one finds too few records."""
 
 RATE = """
-SELECT passage.id, passage.record_id, left(headline, %(most_compared)s),
+SELECT passage.id, passage.record_id,
     1 - (vector <=> %(vector)s::halfvec), -(words <#> %(words)s::sparsevec)
 FROM search_passage AS passage
 LEFT JOIN search_embedding AS embedding
     ON embedding.passage_id = passage.id AND space_id = %(space)s
 WHERE passage.id = ANY(%(passages)s)
 """
+READ = """
+SELECT id, coalesce(nullif(text, ''), headline), first_line, last_line,
+    similarity(left(headline, %(most_compared)s), %(headline)s)
+FROM search_passage
+WHERE id = ANY(%(passages)s)
+"""
+MOST_COMPARED = 300
 
 logger = logging.getLogger(__name__)
+
+
+class Text(NamedTuple):
+    """What is read of a passage that comes near the best."""
+
+    text: str
+    first_line: int
+    last_line: int
+    trigram: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +109,13 @@ def find(
     embedded = _embedded(query)
     space = embedded.space if embedded else vectors.space_of(embedding.model())
     with telemetry.timed("search", domain=domain), limits.transaction():
-        where = scope.look_in(domain, projects, shared=shared, records=records, space=space)
+        try:
+            where = scope.look_in(domain, projects, shared=shared, records=records, space=space)
+        except EmptyResultSet:
+            return Found([], pending=0, by_meaning=embedded is not None)
         rated = _rated(where, query, embedded.vectors[0] if embedded else None, limit)
-        best = best_of_records(rated, headline or query, weights, limit)
-        hits = _hits(best, weights)
+        near = within_reach(rated, weights, limit)
+        hits = _hits(near, headline or query, weights, limit)
     return Found(hits, where.passages - where.covered, embedded is not None)
 
 
@@ -126,7 +146,6 @@ def _rate(
 ) -> list[Rated]:
     most = sum(word.weight for word in words) * (terms.SATURATION + 1)
     parameters = {
-        "most_compared": HEADLINE_CHARACTERS,
         "vector": vectors.as_text(vector) if vector else None,
         "words": SparseVector({word.number: word.weight for word in words}, TERM_SPACE).to_text(),
         "space": where.space,
@@ -135,17 +154,22 @@ def _rate(
     with connection.cursor() as cursor:
         cursor.execute(RATE, parameters)
         return [
-            Rated(passage_id, record_id, headline, cosine, min(1.0, bm25 / most) if most else 0.0)
-            for passage_id, record_id, headline, cosine, bm25 in cursor.fetchall()
+            Rated(passage_id, record_id, cosine, min(1.0, bm25 / most) if most else 0.0)
+            for passage_id, record_id, cosine, bm25 in cursor.fetchall()
         ]
 
 
-def _hits(best: Sequence[Rated], weights: Weights) -> list[Hit]:
-    texts = Passage.objects.defer("words").in_bulk([rated.passage_id for rated in best])
+def _hits(near: Sequence[Rated], headline: str, weights: Weights, limit: int) -> list[Hit]:
+    texts = _read(near, headline)
+    compared = [
+        replace(rated, trigram=texts[rated.passage_id].trigram)
+        for rated in near
+        if rated.passage_id in texts
+    ]
     return [
         Hit(
             record_id=rated.record_id,
-            text=texts[rated.passage_id].text or texts[rated.passage_id].headline,
+            text=texts[rated.passage_id].text,
             first_line=texts[rated.passage_id].first_line,
             last_line=texts[rated.passage_id].last_line,
             score=rated.score(weights),
@@ -153,6 +177,17 @@ def _hits(best: Sequence[Rated], weights: Weights) -> list[Hit]:
             lexical=rated.lexical,
             trigram=rated.trigram,
         )
-        for rated in best
-        if rated.passage_id in texts
+        for rated in best_of_records(compared, weights, limit)
     ]
+
+
+def _read(near: Sequence[Rated], headline: str) -> dict[int, Text]:
+    """By passage; those that were deleted meanwhile are missing."""
+    parameters: dict[str, Any] = {
+        "headline": headline[:MOST_COMPARED].replace("\0", " "),
+        "most_compared": MOST_COMPARED,
+        "passages": [rated.passage_id for rated in near],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(READ, parameters)
+        return {passage_id: Text(*row) for passage_id, *row in cursor.fetchall()}

@@ -3,13 +3,10 @@
 cosine + 0.7 * BM25 / (the most BM25 could give this query) + 0.2 * likeness of the headlines
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from heapq import nlargest
-
-from contextd.search.trigrams import similarity, trigrams
-
-HEADLINE_CHARACTERS = 300
+from operator import itemgetter
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +31,6 @@ class Rated:
 
     passage_id: int
     record_id: int
-    headline: str
     cosine: float | None
     lexical: float
     trigram: float = 0.0
@@ -51,30 +47,20 @@ class Rated:
         return min(1.0, max(0.0, self.value(weights) / weights.most))
 
 
-def best_of_records(
-    rated: Iterable[Rated], headline: str, weights: Weights, limit: int
-) -> list[Rated]:
+def best_of_records(rated: Iterable[Rated], weights: Weights, limit: int) -> list[Rated]:
     """Each record with its best passage, the best first."""
-    asked = trigrams(headline[:HEADLINE_CHARACTERS])
-    compared = (
-        replace(passage, trigram=similarity(asked, trigrams(passage.headline)))
-        for passage in _within_reach(list(rated), weights, limit)
-    )
-    return nlargest(limit, _best(compared, weights), key=lambda passage: passage.value(weights))
+    best: dict[int, tuple[float, Rated]] = {}
+    for passage in rated:
+        value = passage.value(weights)
+        if passage.record_id not in best or value > best[passage.record_id][0]:
+            best[passage.record_id] = value, passage
+    return [passage for _, passage in nlargest(limit, best.values(), key=itemgetter(0))]
 
 
-def _within_reach(rated: list[Rated], weights: Weights, limit: int) -> list[Rated]:
-    """Those that can still be among the best when headlines have been compared."""
-    leaders = nlargest(limit, (passage.value(weights) for passage in _best(rated, weights)))
+def within_reach(rated: Sequence[Rated], weights: Weights, limit: int) -> Sequence[Rated]:
+    """Those that may be among the best once headlines, which are not yet, are compared."""
+    leaders = best_of_records(rated, weights, limit)
     if len(leaders) < limit:
         return rated
-    return [p for p in rated if p.value(weights) + weights.headline >= leaders[-1]]
-
-
-def _best(rated: Iterable[Rated], weights: Weights) -> Iterable[Rated]:
-    best: dict[int, Rated] = {}
-    for passage in rated:
-        rival = best.get(passage.record_id)
-        if rival is None or passage.value(weights) > rival.value(weights):
-            best[passage.record_id] = passage
-    return best.values()
+    to_beat = leaders[-1].value(weights) - weights.headline
+    return [passage for passage in rated if passage.value(weights) >= to_beat]

@@ -3,23 +3,44 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q, QuerySet, Sum
+from django.db import connection
+from django.db.models import QuerySet
 
-from contextd.search.models import Collection, Coverage
+Parameters = tuple[Any, ...]
 
-Records = QuerySet[Any]
+SIZES = """
+SELECT coalesce(array_agg(collection.id), '{}'),
+    coalesce(sum(collection.passages), 0)::bigint,
+    coalesce(sum(covered.passages), 0)::bigint,
+    (SELECT coalesce(sum(passages), 0)::bigint FROM search_coverage WHERE space_id = %(space)s)
+FROM search_collection AS collection
+LEFT JOIN search_coverage AS covered
+    ON covered.collection_id = collection.id AND covered.space_id = %(space)s
+WHERE domain = %(domain)s AND collection.passages > 0 AND CASE
+    WHEN project_id IS NULL THEN %(shared)s
+    ELSE %(projects)s::bigint[] IS NULL OR project_id = ANY(%(projects)s)
+END
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Collections of one domain; `covered` of their passages have a vector in `space`."""
+    """Collections of one domain, and a condition on `record_id` as SQL, empty for all.
+
+    `covered` of the passages have a vector in `space`, in which there are `indexed` altogether.
+    """
 
     domain: str
     space: str | None
     collections: list[int]
-    records: Records | None
     passages: int
     covered: int
+    indexed: int
+    records: tuple[str, Parameters]
+
+    @property
+    def is_filtered(self) -> bool:
+        return bool(self.records[0])
 
 
 def look_in(
@@ -27,23 +48,27 @@ def look_in(
     projects: frozenset[int] | None,
     *,
     shared: bool,
-    records: Records | None,
+    records: QuerySet[Any] | None,
     space: str | None,
 ) -> Scope:
-    """`projects` is None for all of them; `shared` adds what belongs to none."""
-    found = Collection.objects.filter(_of(projects, shared), domain=domain, passages__gt=0)
-    sizes = dict(found.values_list("pk", "passages"))
-    covered = Coverage.objects.filter(space=space, collection__in=sizes)
-    return Scope(
-        domain=domain,
-        space=space,
-        collections=list(sizes),
-        records=None if records is None else records.order_by().values("pk"),
-        passages=sum(sizes.values()),
-        covered=covered.aggregate(total=Sum("passages", default=0))["total"],
-    )
+    """`projects` is None for all of them; `shared` adds what belongs to none.
+
+    Raises EmptyResultSet when the condition on records can never be met.
+    """
+    parameters = {
+        "domain": domain,
+        "space": space,
+        "shared": shared,
+        "projects": None if projects is None else list(projects),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(SIZES, parameters)
+        collections, passages, covered, indexed = cursor.fetchone()
+    return Scope(domain, space, collections, passages, covered, indexed, _condition(records))
 
 
-def _of(projects: frozenset[int] | None, shared: bool) -> Q:
-    of_projects = Q(project__isnull=False) if projects is None else Q(project__in=projects)
-    return of_projects | Q(project__isnull=True) if shared else of_projects
+def _condition(records: QuerySet[Any] | None) -> tuple[str, Parameters]:
+    if records is None:
+        return "", ()
+    statement, parameters = records.order_by().values("pk").query.sql_with_params()
+    return f"AND record_id IN ({statement})", parameters

@@ -8,7 +8,7 @@ import pytest
 from contextd import search
 from contextd.search import candidates, embedding, finding, scope
 from contextd.search.models import Passage
-from contextd.search.ranking import RECIPE, best_of_records
+from contextd.search.ranking import RECIPE
 from tests.search.conftest import DOMAIN, Find, ids
 from tests.search.embedding_server import EmbeddingServer
 
@@ -37,7 +37,8 @@ def best_of_all(query: str) -> list[int]:
     words = candidates.asked_words(where, query)
     every = set(Passage.objects.values_list("pk", flat=True))
     rated = finding._rate(where, every, words, embedded.vectors[0])
-    return [passage.record_id for passage in best_of_records(rated, query, RECIPE, LIMIT)]
+    hits = finding._hits(rated, query, RECIPE, LIMIT)
+    return [hit.record_id for hit in hits]
 
 
 def share_of_best_found(find: Find, queries: list[str]) -> float:

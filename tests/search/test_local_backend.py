@@ -93,7 +93,7 @@ from django.core.management import call_command
 from contextd import search
 from contextd.search import finding, storing, tasks
 call_command("check")
-print(sorted({"onnxruntime", "onnx", "numpy", "tokenizers", "httpx2"} & set(sys.modules)))
+print(sorted({"onnxruntime", "onnx", "numpy", "tokenizers"} & set(sys.modules)))
 """
 
 
