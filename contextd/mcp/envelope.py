@@ -1,24 +1,66 @@
-"""Refuses a body that is not one JSON-RPC message.
+"""Refuses a request whose headers or body cannot be those of JSON-RPC messages.
 
-For 2026-07-28 the SDK does this itself; for the versions before, it would answer with the text
-of its parser's exception.
+Of the body, for 2026-07-28 the SDK does this itself; for the versions before, it would answer
+with the text of its parser's exception.
 """
 
+from typing import Any
+
+import anyio
+from mcp.server.streamable_http import check_accept_headers
 from mcp.types import JSONRPCNotification
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 from pydantic import ValidationError
 from pydantic_core import from_json
-from starlette.types import Message, Receive
+from starlette.requests import Request
+from starlette.types import Message, Receive, Scope
 
 from contextd.errors import Invalid
 from contextd.gate import NotJson
 
+BODY_SECONDS = 30
+
+
+class WrongContentType(Invalid):
+    status = 415
+
+
+class NotAcceptable(Invalid):
+    status = 406
+
+
+class TooSlow(Invalid):
+    status = 408
+
+
+async def opened(scope: Scope, receive: Receive) -> Receive:
+    """Look at a post and read its body; what is returned gives it to the next reader."""
+    check_headers(scope)
+    try:
+        with anyio.fail_after(BODY_SECONDS):
+            body = await read(receive)
+    except TimeoutError:
+        raise TooSlow(f"the body did not come within {BODY_SECONDS} s", field="body") from None
+    return unread(body, receive)
+
 
 async def checked(receive: Receive) -> Receive:
-    """Read the body and look at it; what is returned gives it to the next reader."""
+    """Refuse a body that holds no messages; one of several passes, to be looked at later."""
     body = await read(receive)
-    check(body)
+    if not isinstance(parsed(body), list):
+        check(body)
     return unread(body, receive)
+
+
+def check_headers(scope: Scope) -> None:
+    request = Request(scope)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise WrongContentType("the body must be sent as application/json", field="content-type")
+    if not all(check_accept_headers(request)):
+        raise NotAcceptable(
+            "the answer may be application/json or text/event-stream; accept both", field="accept"
+        )
 
 
 def unread(body: bytes, receive: Receive) -> Receive:
@@ -43,11 +85,15 @@ async def read(receive: Receive) -> bytes:
     return b"".join(chunks)
 
 
-def check(body: bytes) -> None:
+def parsed(body: bytes) -> Any:
     try:
-        content = from_json(body)
+        return from_json(body)
     except ValueError:
         raise NotJson("the body is not JSON", field="body") from None
+
+
+def check(body: bytes) -> None:
+    content = parsed(body)
     try:
         message = jsonrpc_message_adapter.validate_python(content, by_name=False)
     except ValidationError:

@@ -2,7 +2,7 @@
 
 import contextlib
 import itertools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -27,6 +27,7 @@ from mcp.types import (
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 
 from contextd import bus
+from contextd.errors import Invalid
 from contextd.mcp.replay import RETRY_MILLISECONDS, Replay
 from contextd.mcp.server import AnnouncingServer
 from contextd.models import Session
@@ -59,6 +60,7 @@ class Held:
         self._send_elsewhere = send_elsewhere
         self._is_ready = anyio.Event()
         self._dispatcher: Dispatcher | None = None
+        self._open: set[str] = set()
 
     async def run(self, server: AnnouncingServer, lifespan_state: Any) -> None:
         """Serve what comes in, until the session ends or has not been used here for long."""
@@ -104,6 +106,25 @@ class Held:
     def is_running(self, request_id: object) -> bool:
         """Whether that request of the client's is being worked on here."""
         return self._dispatcher is not None and self._dispatcher.is_running(request_id)
+
+    @property
+    def protocol_version(self) -> str:
+        return str(self._client.protocol_version)
+
+    @contextlib.contextmanager
+    def one_at_a_time(self, content: Content) -> Iterator[None]:
+        """Refuse a request with the id of another one that is not answered yet."""
+        if "method" not in content or "id" not in content:
+            yield
+            return
+        request_id = str(content["id"])
+        if request_id in self._open or self.is_running(content["id"]):
+            raise Invalid(f"a request with the id {request_id[:64]!r} is running", field="id")
+        self._open.add(request_id)
+        try:
+            yield
+        finally:
+            self._open.discard(request_id)
 
     async def take(self, content: Content) -> None:
         """A message of the client's that reached another process."""

@@ -52,8 +52,10 @@ class Endpoint:
             raise RuntimeError("the MCP server needs an ASGI server with lifespan events")
         try:
             scope = {**scope, "user": await self._sender(scope)}
-            if is_handshake_post(scope):
-                receive = await envelope.checked(receive)
+            if scope["method"] == "POST":
+                receive = await envelope.opened(scope, receive)
+                if is_of_session(scope):
+                    receive = await envelope.checked(receive)
         except ContextdError as error:
             await gate.refuse(scope, send, error)
         else:
@@ -71,9 +73,9 @@ class Endpoint:
         )
 
 
-def is_handshake_post(scope: Scope) -> bool:
+def is_of_session(scope: Scope) -> bool:
     version = Headers(scope=scope).get("mcp-protocol-version")
-    return scope["method"] == "POST" and version in (None, *HANDSHAKE_PROTOCOL_VERSIONS)
+    return version in (None, *HANDSHAKE_PROTOCOL_VERSIONS)
 
 
 def caller_of(ctx: Context) -> Caller:

@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from contextd import auth, bus, sessions
 from contextd.errors import ContextdError, Invalid, NotFound
-from contextd.mcp import envelope, handshake, replay
+from contextd.mcp import batches, envelope, handshake, replay
 from contextd.mcp.held import Content, Held, process_that_asked
 from contextd.mcp.peers import Peers
 from contextd.mcp.sender import Sender
@@ -89,6 +89,8 @@ class Sessions(StreamableHTTPSessionManager):
             raise handshake.missing()
         body = await envelope.read(receive)
         content = from_json(body)
+        if isinstance(content, list):
+            raise handshake.missing()
         try:
             asked = handshake.read(content)
         except handshake.Unacceptable as error:
@@ -173,10 +175,22 @@ class Sessions(StreamableHTTPSessionManager):
 
     async def _post(self, held: Held, scope: Scope, receive: Receive, send: Send) -> None:
         body = await envelope.read(receive)
-        if await self._passes_on(held, from_json(body)):
+        content = from_json(body)
+        if isinstance(content, list):
+            batches.check(content, held.protocol_version)
+            take = partial(self._take, held, scope)
+            await batches.serve(content, take, scope, receive, send)
+        else:
+            await self._take(held, scope, content, envelope.unread(body, receive), send)
+
+    async def _take(
+        self, held: Held, scope: Scope, content: Content, receive: Receive, send: Send
+    ) -> None:
+        if await self._passes_on(held, content):
             await Response(status_code=202)(scope, receive, send)
             return
-        await held.transport.handle_request(scope, envelope.unread(body, receive), send)
+        with held.one_at_a_time(content):
+            await held.transport.handle_request(scope, receive, send)
 
     async def _passes_on(self, held: Held, content: Content) -> bool:
         """Whether the message belongs to another process alone, and is there now."""

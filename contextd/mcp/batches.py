@@ -1,0 +1,105 @@
+"""Several messages in one body, which 2025-03-26 has clients send and no other version knows."""
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+from starlette.types import Message, Receive, Scope, Send
+
+from contextd import gate
+from contextd.errors import ContextdError, Invalid
+from contextd.mcp import envelope
+
+VERSION = "2025-03-26"
+MOST = 100
+START: Message = {
+    "type": "http.response.start",
+    "status": 200,
+    "headers": [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-cache")],
+}
+
+Take = Callable[[Any, Receive, Send], Awaitable[None]]
+"""Serves one message, as if it had come alone."""
+
+
+def check(messages: list[Any], version: str) -> None:
+    """Whether they may come together at all."""
+    if version != VERSION:
+        raise Invalid(f"the body is a batch, which only {VERSION} knows", field="body")
+    if not 1 <= len(messages) <= MOST:
+        raise Invalid(f"a batch has 1 to {MOST} messages", field="body")
+
+
+async def serve(
+    messages: list[Any], take: Take, scope: Scope, receive: Receive, send: Send
+) -> None:
+    """Answer all of them on one stream, each as soon as it can be."""
+    stream = Stream(send)
+    async with anyio.create_task_group() as all_of_them:
+
+        async def serve_them() -> None:
+            async with anyio.create_task_group() as each:
+                for message in messages:
+                    each.start_soon(stream.answer, message, take)
+            await stream.end()
+            all_of_them.cancel_scope.cancel()
+
+        all_of_them.start_soon(serve_them)
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        all_of_them.cancel_scope.cancel()
+
+
+class Stream:
+    """One answer, made of those to each message; without any there is nothing to say."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._has_begun = False
+        self._writing = anyio.Lock()
+
+    async def answer(self, message: Any, take: Take) -> None:
+        body = json.dumps(message).encode()
+        try:
+            envelope.check(body)
+            await take(message, envelope.unread(body, never), Part(self).send)
+        except ContextdError as error:
+            await self.write(as_event(json.dumps(gate.as_rpc(error)).encode()))
+
+    async def write(self, events: bytes) -> None:
+        async with self._writing:
+            if not self._has_begun:
+                self._has_begun = True
+                await self._send(START)
+            await self._send({"type": "http.response.body", "body": events, "more_body": True})
+
+    async def end(self) -> None:
+        if not self._has_begun:
+            await self._send({"type": "http.response.start", "status": 202, "headers": []})
+        await self._send({"type": "http.response.body", "body": b""})
+
+
+class Part:
+    """The answer to one message: a stream itself, plain JSON or nothing."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._is_stream = False
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            kind = dict(message["headers"]).get(b"content-type", b"")
+            self._is_stream = kind.startswith(b"text/event-stream")
+        elif message.get("body"):
+            body = message["body"]
+            await self._stream.write(body if self._is_stream else as_event(body))
+
+
+def as_event(content: bytes) -> bytes:
+    return b"event: message\r\ndata: " + content + b"\r\n\r\n"
+
+
+async def never() -> Message:
+    await anyio.sleep_forever()
+    raise AssertionError
