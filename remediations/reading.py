@@ -22,6 +22,10 @@ class Reading:
     def text(self) -> str:
         return f"{self.headline}\n{self.details}".strip()
 
+    def found_by(self, solution: str) -> tuple[str, str]:
+        """Headline and body of what is searched."""
+        return self.headline, f"{self.details}\n{solution}".strip()
+
 
 def read(error_message: str, stack_trace: str, error_type: str = "") -> Reading:
     """Without a type, the one that the text tells."""

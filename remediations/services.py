@@ -15,7 +15,7 @@ from contextd import limits, projects, search
 from contextd.callers import Caller
 from contextd.errors import Invalid
 from contextd.models import Project, get_record
-from contextd.search import Hit, Prepared
+from contextd.search import Hit
 from contextd.status import Unhealthy, health_check
 from remediations import reading, scoring
 from remediations.models import Remediation
@@ -84,7 +84,7 @@ def save(
 ) -> Saved:
     """Keep a fix; the same fix of the same error strengthens the one that is kept already."""
     read = reading.read(error_message, stack_trace, error_type)
-    prepared = _prepare(read, solution)
+    prepared = search.prepare(*read.found_by(solution))
     with limits.transaction():
         project = projects.resolve(caller, project_path, context) if project_path else None
         remediation, is_new = Remediation.objects.get_or_create(
@@ -107,10 +107,6 @@ def save(
             return _seen_again(remediation)
         search.store(DOMAIN, remediation.pk, remediation.project_id, prepared)
     return Saved(remediation, None if prepared.embedded else NOT_EMBEDDED)
-
-
-def _prepare(read: Reading, solution: str) -> Prepared:
-    return search.prepare(read.headline, f"{read.details}\n{solution}".strip())
 
 
 def digest_of(solution: str) -> str:
@@ -160,7 +156,7 @@ def update(
 
 def _store_again(remediation: Remediation, changed: list[str]) -> Saved:
     read = reading.read(remediation.error_message, remediation.stack_trace, remediation.error_type)
-    prepared = _prepare(read, remediation.solution)
+    prepared = search.prepare(*read.found_by(remediation.solution))
     remediation.fingerprint = read.fingerprint
     remediation.solution_digest = digest_of(remediation.solution)
     remediation.calls = list(read.calls)
