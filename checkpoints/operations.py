@@ -19,6 +19,13 @@ Description = Annotated[
 ]
 ProjectPath = Annotated[AbsolutePath, Field(description="Absolute path of the project")]
 OfProject = Annotated[AbsolutePath | None, Field(description="Only this project (absolute path)")]
+GitRemote = Annotated[
+    Text | None,
+    Field(
+        max_length=500,
+        description="URL of the clone's origin remote: finds what team mates saved in theirs",
+    ),
+]
 CheckpointId = Annotated[RecordId, Field(description="Id of the checkpoint")]
 Labels = Annotated[Tags, Field(description="Labels, up to 20 of 50 characters")]
 Notice = Annotated[str | None, Field(description="What to know about this answer, if anything")]
@@ -100,6 +107,7 @@ class SearchCheckpoints(Request):
     query: Annotated[Filled, Field(max_length=1000, description="What to look for")]
     top_k: Annotated[int, Clamp(1, 100), Field(description="How many, 1 to 100")] = 5
     project_path: OfProject = None
+    git_remote: GitRemote = None
     tags: Annotated[Tags, Field(description="Only those with all of these labels")] = []
 
 
@@ -124,6 +132,7 @@ def search(caller: Caller, request: SearchCheckpoints) -> CheckpointMatches:
         query=request.query,
         limit=request.top_k,
         project_path=request.project_path,
+        git_remote=request.git_remote,
         tags=request.tags,
     )
     results = [as_match(match) for match in found.matches]
@@ -143,6 +152,7 @@ class ListCheckpoints(Request):
     limit: Annotated[int, Clamp(1, 100), Field(description="How many, 1 to 100")] = 10
     offset: Annotated[int, Clamp(0, 2**31), Field(description="How many to skip")] = 0
     project_path: OfProject = None
+    git_remote: GitRemote = None
     sort_by: Annotated[services.SortBy, Field(description="Order, newest first")] = "created_at"
 
 
@@ -181,6 +191,7 @@ class ResumeCheckpoint(Request):
     project_path: Annotated[
         AbsolutePath | None, Field(description="Project whose newest checkpoint to resume")
     ] = None
+    git_remote: GitRemote = None
     id: Annotated[RecordId | None, Field(description="Resume this checkpoint instead")] = None
     level: Annotated[
         Literal["summary", "context", "full"],
@@ -208,7 +219,7 @@ FIELDS_BEYOND: dict[str, set[str]] = {
 
 @operation("checkpoint_resume", effect="read", timeout=5)
 def resume(caller: Caller, request: ResumeCheckpoint) -> ResumedCheckpoint:
-    checkpoint = services.resume(caller, request.id, request.project_path)
+    checkpoint = services.resume(caller, request.id, request.project_path, request.git_remote)
     detail = CheckpointDetail.model_validate(checkpoint)
     return ResumedCheckpoint(
         level=request.level, **detail.model_dump(exclude=FIELDS_BEYOND[request.level])

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
 from django.db.models import Count, F, Func
 from django.urls import reverse
 
@@ -103,17 +103,47 @@ def update(
     tags: Sequence[str] | None = None,
 ) -> Saved:
     """Change what is given, keep the rest; changed text is embedded anew."""
-    checkpoint = get(caller, checkpoint_id)
-    checkpoint.summary = checkpoint.summary if summary is None else summary
-    checkpoint.description = checkpoint.description if description is None else description
-    checkpoint.context = checkpoint.context if context is None else dict(context)
-    checkpoint.tags = checkpoint.tags if tags is None else list(dict.fromkeys(tags))
-    prepared = search.prepare(checkpoint.summary, checkpoint.description)
-    checkpoint.token_count = prepared.token_count
+    given: dict[str, Any] = {
+        "summary": summary,
+        "description": description,
+        "context": context,
+        "tags": None if tags is None else list(dict.fromkeys(tags)),
+    }
+    changes = {name: value for name, value in given.items() if value is not None}
+    if not {"summary", "description"} & changes.keys():
+        with limits.transaction():
+            return Saved(_change(caller, checkpoint_id, changes), embedded=True)
+    while (saved := _change_text(caller, checkpoint_id, changes)) is None:
+        pass  # somebody changed the other half of the text meanwhile
+    return saved
+
+
+def _change_text(caller: Caller, checkpoint_id: str, changes: Mapping[str, Any]) -> Saved | None:
+    """None when what was embedded is not what the checkpoint says by now."""
+    before = get(caller, checkpoint_id)
+    text = (
+        changes.get("summary", before.summary),
+        changes.get("description", before.description),
+    )
+    prepared = search.prepare(*text)
     with limits.transaction():
-        checkpoint.save()
+        changes = {**changes, "token_count": prepared.token_count}
+        checkpoint = _change(caller, checkpoint_id, changes)
+        if (checkpoint.summary, checkpoint.description) != text:
+            transaction.set_rollback(True)
+            return None
         search.store(DOMAIN, checkpoint.pk, checkpoint.project_id, prepared)
     return Saved(checkpoint, prepared.embedded)
+
+
+def _change(caller: Caller, checkpoint_id: str, changes: Mapping[str, Any]) -> Checkpoint:
+    """Locked meanwhile, so that two changes of different fields both stay."""
+    visible = Checkpoint.objects.visible_to(caller).select_for_update()
+    checkpoint = get_record(visible, checkpoint_id)
+    for name, value in changes.items():
+        setattr(checkpoint, name, value)
+    checkpoint.save(update_fields=[*changes, "updated_at"])
+    return checkpoint
 
 
 def find(
@@ -122,12 +152,13 @@ def find(
     query: str,
     limit: int,
     project_path: str | None,
+    git_remote: str | None,
     tags: Sequence[str],
 ) -> Matches:
     """The checkpoints that fit best by words and meaning, among those the caller may see."""
     within = caller.projects
     if project_path is not None:
-        project = projects.find(caller, project_path)
+        project = projects.find(caller, project_path, git_remote)
         if project is None:
             return Matches([], unknown_project(project_path))
         within = frozenset([project.pk])
@@ -155,12 +186,13 @@ def recent(
     limit: int,
     offset: int,
     sort_by: SortBy,
+    git_remote: str | None = None,
     tags: Sequence[str] = (),
 ) -> Page:
     checkpoints = Checkpoint.objects.visible_to(caller).tagged(tags)
     checkpoints = checkpoints.order_by(f"-{sort_by}", "-pk")
     if project_path is not None:
-        project = projects.find(caller, project_path)
+        project = projects.find(caller, project_path, git_remote)
         checkpoints = checkpoints.filter(project=project) if project else checkpoints.none()
     return Page(list(checkpoints[offset : offset + limit]), checkpoints.count())
 
@@ -169,18 +201,28 @@ def get(caller: Caller, checkpoint_id: str) -> Checkpoint:
     return get_record(Checkpoint.objects.visible_to(caller), checkpoint_id)
 
 
-def resume(caller: Caller, checkpoint_id: str | None, project_path: str | None) -> Checkpoint:
+def resume(
+    caller: Caller, checkpoint_id: str | None, project_path: str | None, git_remote: str | None
+) -> Checkpoint:
     """The one with that id, else the newest of the project."""
     if checkpoint_id is not None:
         return get(caller, checkpoint_id)
     if project_path is None:
         raise Invalid("project_path or id is required", field="project_path")
-    return latest(caller, project_path)
+    return latest(caller, project_path, git_remote=git_remote)
 
 
-def latest(caller: Caller, project_path: str, tags: Sequence[str] = ()) -> Checkpoint:
+def latest(
+    caller: Caller, project_path: str, *, git_remote: str | None = None, tags: Sequence[str] = ()
+) -> Checkpoint:
     page = recent(
-        caller, project_path=project_path, tags=tags, limit=1, offset=0, sort_by="created_at"
+        caller,
+        project_path=project_path,
+        git_remote=git_remote,
+        tags=tags,
+        limit=1,
+        offset=0,
+        sort_by="created_at",
     )
     if not page.checkpoints:
         raise NotFound(f"no checkpoint is saved yet for {project_path}; save one first")

@@ -3,9 +3,9 @@
 import configparser
 import re
 from collections.abc import Callable, Mapping
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from contextd import search, telemetry
 from contextd.callers import Caller
@@ -14,6 +14,10 @@ from contextd.errors import Invalid, NotAllowed
 from contextd.models import Project, ProjectPath
 
 GIT_REMOTE_KEY = "git_remote"
+FOLDERS_OF_HOMES = {"/home", "/Users", "C:/Users"}
+FOLDERS_OF_MANY = FOLDERS_OF_HOMES | {
+    *("/root", "/tmp", "/var", "/var/tmp", "/private/tmp", "/opt", "/srv", "/usr", "/mnt"),  # noqa: S108
+}
 
 Merger = Callable[[Project, Project], None]
 _mergers: list[Merger] = []
@@ -25,10 +29,10 @@ def before_merge(merger: Merger) -> Merger:
     return merger
 
 
-def find(caller: Caller, path: str) -> Project | None:
+def find(caller: Caller, path: str, git_remote: str | None = None) -> Project | None:
     """The project that holds `path`, if the caller may see it; `path` may be a sub-folder."""
     top = _work_tree_of(caller, path)
-    project = _known(path, top, _remote_of(top))
+    project = _known(path, top, normalize_remote(git_remote or "") or _remote_of(top))
     if project is None or not caller.sees(project.pk):
         return None
     telemetry.about_project(project.pk)
@@ -49,12 +53,15 @@ def resolve(caller: Caller, path: str, context: Mapping[str, str] | None = None)
     `context["git_remote"]`, or the remote of the folder where the server can read it, makes
     work trees and team mates' clones one project.
     """
+    if not _folder_name(path):
+        raise Invalid(
+            f"{path} is the root of a file system; give the project's own folder",
+            field="project_path",
+        )
     top = _work_tree_of(caller, path)
     remote = normalize_remote((context or {}).get(GIT_REMOTE_KEY, "")) or _remote_of(top)
     root = str(top or path)
-    project = _known(path, top, remote)
-    if project is None:
-        project = _create(caller, root, remote)
+    project = _known(path, top, remote) or _create(caller, root, remote)
     if not caller.sees(project.pk):
         raise _not_held(caller, root)
     if remote and project.git_remote == remote:
@@ -71,27 +78,33 @@ def _known(path: str, top: Path | None, remote: str | None) -> Project | None:
 
 
 def _holds(alias: ProjectPath, path: str, top: Path | None, remote: str | None) -> bool:
-    """A folder above the work tree, such as a home folder, does not swallow what lies in it."""
+    """Not what is known to be another repository, and not what lies in a folder of many."""
+    if remote and alias.project.git_remote not in (None, remote):
+        return False
     if top is not None:
         return Path(alias.path).is_relative_to(top)
-    return alias.path == path or remote is None or alias.project.git_remote in (None, remote)
+    return alias.path == path or not _holds_many(alias.path)
+
+
+def _holds_many(path: str) -> bool:
+    """Home folders and those of the system: two projects below one are not one project."""
+    folder = _pure(path)
+    return folder.as_posix() in FOLDERS_OF_MANY or folder.parent.as_posix() in FOLDERS_OF_HOMES
 
 
 def _create(caller: Caller, root: str, remote: str | None) -> Project:
     if not caller.sees_all_projects:
         raise _not_held(caller, root)
-    if not _folder_name(root):
-        raise Invalid(
-            f"{root} is the root of a file system; give the project's own folder",
-            field="project_path",
-        )
-    try:
-        with transaction.atomic():
-            project = Project.objects.create(name=_folder_name(root), git_remote=remote)
-            ProjectPath.objects.create(project=project, path=root)
-    except IntegrityError:  # another call made it first
-        return resolve(caller, root, {GIT_REMOTE_KEY: remote or ""})
-    return project
+    made = {"name": _folder_name(root)}
+    if remote:
+        project, _ = Project.objects.get_or_create(git_remote=remote, defaults=made)
+    else:
+        project = Project.objects.create(**made)
+    alias, is_new = ProjectPath.objects.get_or_create(path=root, defaults={"project": project})
+    if is_new or remote:
+        return project
+    project.delete()  # another call made one for this folder first
+    return alias.project
 
 
 def _not_held(caller: Caller, root: str) -> NotAllowed:
@@ -140,15 +153,18 @@ def normalize_remote(url: str) -> str | None:
 
 
 def _folder_name(path: str) -> str:
-    kind = PureWindowsPath if PureWindowsPath(path).drive else PurePosixPath
-    return kind(path).name[:200]
+    return _pure(path).name[:200]
+
+
+def _pure(path: str) -> PurePath:
+    return (PureWindowsPath if PureWindowsPath(path).drive else PurePosixPath)(path)
 
 
 def _work_tree_of(caller: Caller, path: str) -> Path | None:
     """Only for callers on this machine: others must not learn what lies in our folders."""
-    if not caller.is_local:
-        return None
     folder = Path(path)
+    if not caller.is_local or not folder.is_absolute():
+        return None
     try:
         return next((top for top in (folder, *folder.parents) if (top / ".git").exists()), None)
     except OSError:

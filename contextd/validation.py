@@ -52,7 +52,7 @@ def clean_path(path: str) -> str:
 
 AbsolutePath = Annotated[Text, AfterValidator(clean_path), Field(max_length=MAX_PATH_LENGTH)]
 RecordId = Annotated[Filled, Field(max_length=64)]
-Tag = Annotated[Filled, Field(max_length=50)]
+Tag = Annotated[Filled, AfterValidator(str.strip), Field(max_length=50)]
 Tags = Annotated[list[Tag], Field(max_length=20)]
 
 

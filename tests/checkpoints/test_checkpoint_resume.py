@@ -18,6 +18,19 @@ def test_the_newest_of_the_project_is_resumed(call: Call, save: Save) -> None:
     assert (resumed.context, resumed.tags, resumed.level) == ({"branch": "main"}, ["t"], "full")
 
 
+def test_what_a_team_mate_saved_in_another_clone_is_resumed_by_its_remote(
+    call: Call, save: Save
+) -> None:
+    remote = "git@example.com:acme/shop.git"
+    save("Ann was here", project_path="/home/ann/shop", context={"git_remote": remote})
+
+    resumed = call("checkpoint_resume", project_path="/home/bob/shop", git_remote=remote)
+    assert resumed.summary == "Ann was here"
+    found = call("checkpoint_search", query="ann", project_path="/x/shop", git_remote=remote)
+    assert len(found.results) == 1
+    assert call("checkpoint_list", project_path="/x/shop", git_remote=remote).total == 1
+
+
 def test_one_named_by_id_is_resumed(call: Call, save: Save) -> None:
     old = save("old")
     save("new")

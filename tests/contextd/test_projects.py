@@ -113,6 +113,49 @@ def test_the_root_of_a_file_system_is_no_project(caller: Caller, path: str) -> N
         projects.resolve(caller, path)
 
 
+@pytest.mark.parametrize("folder", ["/home/ann", "/tmp", "/Users/ann", "C:\\Users\\ann"])  # noqa: S108
+def test_what_lies_in_a_folder_of_many_projects_is_not_one_project(
+    caller: Caller, folder: str
+) -> None:
+    separator = "\\" if "\\" in folder else "/"
+    home = projects.resolve(caller, folder, {"git_remote": "https://example.com/acme/dotfiles"})
+
+    assert projects.resolve(caller, folder) == home
+    assert projects.resolve(caller, f"{folder}{separator}shop") != home
+    assert projects.find(caller, f"{folder}{separator}other") is None
+
+
+def test_the_root_is_no_project_even_with_a_known_remote(caller: Caller) -> None:
+    remote = {"git_remote": "https://example.com/acme/shop"}
+    projects.resolve(caller, "/w/shop", remote)
+
+    with pytest.raises(Invalid, match="root of a file system"):
+        projects.resolve(caller, "/", remote)
+    assert projects.find(caller, "/data/other") is None
+
+
+def test_a_folder_that_holds_another_repository_now_is_another_project(
+    local: Caller, caller: Caller, tmp_path: Path
+) -> None:
+    for where, who in (("/workspace", caller), (str(tmp_path), local)):
+        first = projects.resolve(who, where, {"git_remote": f"https://example.com/a{where}"})
+        second = projects.resolve(who, where, {"git_remote": f"https://example.com/b{where}"})
+
+        assert first != second
+
+
+def test_a_team_mates_clone_is_found_by_the_remote(caller: Caller) -> None:
+    remote = "https://example.com/acme/shop"
+    shop = projects.resolve(caller, "/home/ann/shop", {"git_remote": remote})
+
+    assert projects.find(caller, "/home/bob/shop") is None
+    assert projects.find(caller, "/home/bob/shop", "git@example.com:acme/shop.git") == shop
+
+
+def test_a_windows_path_is_not_looked_for_on_the_server(local: Caller) -> None:
+    assert projects.resolve(local, "C:\\Users\\ann\\shop").name == "shop"
+
+
 def test_a_caller_cannot_reach_a_project_it_does_not_see(caller: Caller) -> None:
     projects.resolve(caller, "/w/secret")
     stranger = dataclasses.replace(caller, entry=Entry(projects=frozenset()))
