@@ -17,9 +17,10 @@ from contextd import gate, telemetry
 telemetry.set_up("web")
 django = cast(ASGIApp, get_asgi_application())
 
-from contextd import search  # noqa: E402  (needs Django's apps)
+from contextd import pool, search, web  # noqa: E402  (needs Django's apps)
 from contextd.mcp.mount import Endpoint  # noqa: E402
 
+pool.keep_connections()
 mcp = Endpoint()
 
 
@@ -37,6 +38,7 @@ async def live(receive: Receive, send: Send) -> None:
     await receive()
     async with delivering_telemetry(), mcp.running():
         threading.Thread(target=search.warm_up, name="warm-up", daemon=True).start()
+        web.note_start()
         await send({"type": "lifespan.startup.complete"})
         await receive()
     await send({"type": "lifespan.shutdown.complete"})

@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from redis import Redis
 from redis.exceptions import RedisError
 
+from contextd import logs
+
 EVERYBODY = "contextd:bus"
 TIMEOUT_SECONDS = 2
 
@@ -80,7 +82,9 @@ def tell(message: Message) -> None:
     try:
         _valkey().publish(EVERYBODY, message.model_dump_json())
     except RedisError:
-        logger.warning("the other processes are not told: Redis does not answer (REDIS_URL)")
+        logs.warn_seldom(
+            logger, "the other processes are not told: Redis does not answer (REDIS_URL)"
+        )
 
 
 @cache

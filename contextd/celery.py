@@ -1,11 +1,13 @@
 """The Celery application: `celery -A contextd worker`."""
 
 import os
+import warnings
 from typing import Any
 
 from celery import Celery, signals
+from celery.exceptions import SecurityWarning
 
-from contextd import telemetry
+from contextd import pool, telemetry
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextd.settings")
 
@@ -13,6 +15,8 @@ app = Celery("contextd")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.set_default()
+# As root it warns that messages might be code; ours are JSON, Celery's default.
+warnings.simplefilter("ignore", SecurityWarning)
 
 
 def keep_logging(**kwargs: Any) -> None:
@@ -21,6 +25,7 @@ def keep_logging(**kwargs: Any) -> None:
 
 def begin(**kwargs: Any) -> None:
     telemetry.set_up("worker")
+    pool.keep_connections()
 
 
 def end(**kwargs: Any) -> None:

@@ -26,6 +26,8 @@ def problems_of(operation: Operation) -> Iterator[str]:
         yield "its request has no docstring"
     if not 0 < operation.timeout <= MAX_TIMEOUT:
         yield f"its timeout is not within {MAX_TIMEOUT} s"
+    if operation.rate.per_second < 1 or operation.rate.burst < 1:
+        yield "its rate allows less than one call a second, which the limiter cannot count"
     if operation.effect == "write" and not issubclass(operation.result, Written):
         yield "it writes, so its result must be a Written"
     for name, schema in operation.request.model_json_schema().get("properties", {}).items():

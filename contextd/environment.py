@@ -1,15 +1,52 @@
 """What can be set from outside: one field a variable, documented and checked at start."""
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
 from django.core.exceptions import ImproperlyConfigured
-from pydantic import AliasChoices, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    AliasChoices,
+    BeforeValidator,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from contextd.spelling import address, spelled, whole_number
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
-Names = Annotated[list[str], NoDecode]
+Switch = Annotated[Literal["on", "off"], BeforeValidator(str.lower)]
+Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(str.upper)]
+WebAddress = Annotated[str, address({"http", "https"}, "https://host.example.com/path")]
+DatabaseAddress = Annotated[
+    str, address({"postgres", "postgresql"}, "postgresql://user:password@host:5432/contextd")
+]
+RedisAddress = Annotated[
+    str, address({"redis", "rediss", "unix"}, "redis://host:6379/0", "unix:///run/valkey.sock?db=0")
+]
+HostName = Annotated[
+    str,
+    spelled(
+        r"\*|\.?[\w-]+(\.[\w-]+)*|\[[0-9A-Fa-f:.]+\]",
+        "must be host names without scheme, port or path, such as contextd.example.com",
+    ),
+]
+Origin = Annotated[
+    str,
+    BeforeValidator(str.lower),
+    spelled(
+        r"[a-z][a-z0-9+.-]*://([\w.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?",
+        "must be origins: scheme://host or scheme://host:port, such as https://app.example.com",
+    ),
+]
+SecretKey = Annotated[str, spelled(r"(?s).{32,}", "must have at least 32 characters")]
 
 
 def variable(name: str) -> AliasChoices:
@@ -26,10 +63,8 @@ class Environment(BaseSettings):
         validation_alias=variable("CONTEXTD_HTTP_HOST"),
         description="Address the web server listens on.",
     )
-    http_port: int = Field(
+    http_port: Annotated[int, whole_number(1, 65535)] = Field(
         8080,
-        ge=1,
-        le=65535,
         validation_alias=variable("CONTEXTD_HTTP_PORT"),
         description="Port the web server listens on.",
     )
@@ -38,21 +73,18 @@ class Environment(BaseSettings):
         validation_alias=variable("CONTEXTD_DATA_DIR"),
         description="Folder of the embedded servers, the secret key and the logs.",
     )
-    database_url: str | None = Field(
+    database_url: DatabaseAddress | None = Field(
         None,
-        pattern=r"^(postgres|postgresql)://",
         validation_alias=variable("DATABASE_URL"),
         description="PostgreSQL >= 15 with pgvector >= 0.8 and pg_trgm. Unset: the embedded one.",
     )
-    redis_url: str | None = Field(
+    redis_url: RedisAddress | None = Field(
         None,
-        pattern=r"^(rediss?|unix)://",
         validation_alias=variable("REDIS_URL"),
         description="Redis or Valkey for jobs, cache and rates. Unset: the embedded one.",
     )
-    embedding_base_url: str | None = Field(
+    embedding_base_url: WebAddress | None = Field(
         None,
-        pattern=r"^https?://",
         validation_alias=variable("EMBEDDING_BASE_URL"),
         description="OpenAI-compatible endpoint, up to and with `/v1`. Unset: in process.",
     )
@@ -66,24 +98,23 @@ class Environment(BaseSettings):
         validation_alias=variable("EMBEDDING_API_KEY"),
         description="Bearer token for `EMBEDDING_BASE_URL`.",
     )
-    allowed_hosts: Names = Field(
+    allowed_hosts: Annotated[list[HostName], NoDecode] = Field(
         [],
         validation_alias=variable("CONTEXTD_ALLOWED_HOSTS"),
         description="Host names clients may use, comma separated, beside loopback and our own.",
     )
-    allowed_origins: Names = Field(
+    allowed_origins: Annotated[list[Origin], NoDecode] = Field(
         [],
         validation_alias=variable("CONTEXTD_ALLOWED_ORIGINS"),
         description="Origins of web pages that may call, comma separated, beside our own.",
     )
-    secret_key: str | None = Field(
+    secret_key: SecretKey | None = Field(
         None,
-        min_length=32,
         validation_alias=variable("CONTEXTD_SECRET_KEY"),
         description="Signs logins and encrypts stored secrets. "
         "Unset: made once and kept in the data folder (mode 0600).",
     )
-    anonymous: Literal["on", "off"] = Field(
+    anonymous: Switch = Field(
         "on",
         validation_alias=variable("CONTEXTD_ANONYMOUS"),
         description="`on`: callers on this machine need no token. `off`: everybody needs one.",
@@ -93,22 +124,19 @@ class Environment(BaseSettings):
         validation_alias=variable("CONTEXTD_CONTEXT"),
         description="Context of `mcp_stdio` and `call` when no `--context` is given.",
     )
-    oauth_issuer: str | None = Field(
+    oauth_issuer: WebAddress | None = Field(
         None,
-        pattern=r"^https?://",
         validation_alias=variable("CONTEXTD_OAUTH_ISSUER"),
         description="OAuth issuer whose access tokens (JWT) are accepted. Unset: none.",
     )
-    oauth_audience: str | None = Field(
+    oauth_audience: WebAddress | None = Field(
         None,
-        pattern=r"^https?://",
         validate_default=True,
         validation_alias=variable("CONTEXTD_OAUTH_AUDIENCE"),
         description="The public address of `/mcp`, which they must be issued for.",
     )
-    oauth_jwks_url: str | None = Field(
+    oauth_jwks_url: WebAddress | None = Field(
         None,
-        pattern=r"^https?://",
         validation_alias=variable("CONTEXTD_OAUTH_JWKS_URL"),
         description="Where the issuer's keys are. Unset: found by the issuer's metadata.",
     )
@@ -117,32 +145,28 @@ class Environment(BaseSettings):
         validation_alias=variable("CONTEXTD_OAUTH_USER_CLAIM"),
         description="Claim that names the user: `email` by e-mail address, others by user name.",
     )
-    audit_days: int = Field(
+    audit_days: Annotated[int, whole_number(1, 36_500)] = Field(
         90,
-        ge=1,
         validation_alias=variable("CONTEXTD_AUDIT_DAYS"),
         description="How long it is kept who called what.",
     )
-    rate_limits: Literal["on", "off"] = Field(
+    rate_limits: Switch = Field(
         "on",
         validation_alias=variable("CONTEXTD_RATE_LIMITS"),
         description="`off` is for benchmarks.",
     )
-    workers: int = Field(
+    workers: Annotated[int, whole_number(1, 100)] = Field(
         8,
-        ge=1,
-        le=100,
         validation_alias=variable("CONTEXTD_WORKERS"),
         description="Calls that run at the same time in one web process.",
     )
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+    log_level: Level = Field(
         "INFO",
         validation_alias=variable("CONTEXTD_LOG_LEVEL"),
         description="Least severe messages that are logged.",
     )
-    otlp_endpoint: str | None = Field(
+    otlp_endpoint: WebAddress | None = Field(
         None,
-        pattern=r"^https?://",
         validation_alias=variable("OTEL_EXPORTER_OTLP_ENDPOINT"),
         description="Collector that traces and metrics are sent to (OTLP over HTTP). Unset: none.",
     )
@@ -158,8 +182,23 @@ class Environment(BaseSettings):
     @classmethod
     def _given_with_an_issuer(cls, audience: str | None, info: ValidationInfo) -> str | None:
         if audience is None and info.data.get("oauth_issuer"):
-            raise ValueError("needed with CONTEXTD_OAUTH_ISSUER: tokens for others must not count")
+            raise PydanticCustomError(
+                "missing", "needed with CONTEXTD_OAUTH_ISSUER: tokens for others must not count"
+            )
         return audience
+
+    @field_validator("embedding_model")
+    @classmethod
+    def _served(cls, model: str, info: ValidationInfo) -> str:
+        ours = cls.model_fields["embedding_model"].default
+        # Where the address itself is wrong there is none here, and that is said already.
+        if model != ours and info.data.get("embedding_base_url", "") is None:
+            raise PydanticCustomError(
+                "unserved",
+                "needs EMBEDDING_BASE_URL: without a server there is only {ours}",
+                {"ours": ours},
+            )
+        return model
 
     @field_validator("data_dir")
     @classmethod
@@ -168,9 +207,19 @@ class Environment(BaseSettings):
 
 
 def read() -> Environment:
-    """Raises ImproperlyConfigured, one line a variable that is wrong."""
+    """Raises ImproperlyConfigured, with all that is wrong in one line."""
     try:
         return Environment()
     except ValidationError as error:
-        lines = [f"{problem['loc'][0]}: {problem['msg']}" for problem in error.errors()]
-        raise ImproperlyConfigured("; ".join(lines)) from None
+        problems = [f"{problem['loc'][0]}: {problem['msg']}" for problem in error.errors()]
+        line = "; ".join(dict.fromkeys(problems))
+        raise ImproperlyConfigured(line.replace("Input should be", "must be")) from None
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Whichever process it is, who starts it reads one line, not a stack trace."""
+    try:
+        yield
+    except ImproperlyConfigured as error:
+        sys.exit(f"contextd cannot start: {error}")

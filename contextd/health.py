@@ -2,11 +2,12 @@
 
 from django.http import HttpRequest, JsonResponse
 
-from contextd import search, status
+from contextd import search, status, web
 
 
 def live(request: HttpRequest) -> JsonResponse:
-    return JsonResponse({"status": "ok"})
+    uptime = web.uptime()
+    return JsonResponse(web.Life(uptime=uptime.total_seconds() if uptime else 0).model_dump())
 
 
 def ready(request: HttpRequest) -> JsonResponse:

@@ -8,6 +8,8 @@ from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
+from contextd import logs
+
 logger = logging.getLogger(__name__)
 
 
@@ -23,4 +25,4 @@ def _send(task_name: str, *args: Any) -> None:
     try:
         current_app.tasks[task_name].apply_async(args, retry=False)
     except OperationalError:
-        logger.warning("%s waits for the sweeper: the broker does not answer", task_name)
+        logs.warn_seldom(logger, "jobs wait for the sweeper: the broker does not answer")

@@ -17,6 +17,7 @@ from redis.exceptions import RedisError
 from throttled import RateLimiterType, Throttled, rate_limiter, store
 from throttled.exceptions import StoreUnavailableError
 
+from contextd import logs
 from contextd.callers import Caller
 from contextd.errors import RateLimited, TimedOut
 from contextd.operations import Operation
@@ -45,7 +46,7 @@ def _take(key: str, rate: Rate, operation: Operation) -> None:
     try:
         taken = _bucket(rate).limit(key)
     except (RedisError, StoreUnavailableError):
-        logger.warning("rate limits are off: Redis does not answer (REDIS_URL)")
+        logs.warn_seldom(logger, "rate limits are off: Redis does not answer (REDIS_URL)")
         return
     if taken.limited:
         raise RateLimited(
@@ -57,7 +58,9 @@ def _take(key: str, rate: Rate, operation: Operation) -> None:
 @cache
 def _bucket(rate: Rate) -> Throttled:
     quota = rate_limiter.per_sec(int(rate.per_second), burst=rate.burst)
-    redis = store.RedisStore(server=settings.REDIS_URL, options={"SOCKET_TIMEOUT": 1})
+    redis = store.RedisStore(
+        server=settings.REDIS_URL, options={"SOCKET_TIMEOUT": 1, "SOCKET_CONNECT_TIMEOUT": 1}
+    )
     return Throttled(
         using=RateLimiterType.GCRA.value, quota=quota, store=redis, key_prefix="contextd:rate"
     )

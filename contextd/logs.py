@@ -4,15 +4,28 @@ import json
 import logging
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 
+from django.core.cache.backends.locmem import LocMemCache
 from opentelemetry import trace
 
 from contextd import redaction, telemetry
 
 MAX_LENGTH = 20_000
 READY_PATH = "/readyz"
+SELDOM_SECONDS = 60
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+_told = LocMemCache("seldom-told", {"TIMEOUT": SELDOM_SECONDS})
+
+
+def warn_seldom(logger: logging.Logger, message: str) -> None:
+    """For what each call would say again while another server is down."""
+    if _told.add(logger.name, message):
+        logger.warning(message)
 
 
 def formatter() -> logging.Formatter:
@@ -70,9 +83,24 @@ class LineFormatter(JsonFormatter):
         return CONTROL_CHARACTERS.sub(lambda found: repr(found[0])[1:-1], text)
 
 
+_request_id: ContextVar[str | int | None] = ContextVar("request_id", default=None)
+
+
+@contextmanager
+def about_request(request_id: str | int | None) -> Iterator[None]:
+    """What is logged in the block names the request by the id that its client gave it."""
+    token = _request_id.set(request_id)
+    try:
+        yield
+    finally:
+        _request_id.reset(token)
+
+
 def _place() -> dict[str, str]:
-    """Where the program is: the span, and the operation that runs."""
+    """Where the program is: the request, the span, and the operation that runs."""
     place: dict[str, str] = {}
+    if (request_id := _request_id.get()) is not None:
+        place["req_id"] = str(request_id)[:64]
     span = trace.get_current_span().get_span_context()
     if span.is_valid:
         place["trace_id"] = trace.format_trace_id(span.trace_id)

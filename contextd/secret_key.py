@@ -1,4 +1,4 @@
-"""The key that signs logins, made once and kept in the data folder."""
+"""The key that signs logins and encrypts stored secrets, made once and kept in the data folder."""
 
 import os
 import secrets
@@ -12,22 +12,40 @@ def kept_in(folder: Path) -> str:
     """Read the key, making it first when there is none; only its owner may read the file."""
     path = folder / "secret_key"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
             _make(path)
         return path.read_text(encoding="ascii")
     except OSError as error:
-        raise ImproperlyConfigured(f"CONTEXTD_DATA_DIR: cannot keep a key there: {error}") from None
+        raise _unusable(error) from None
+
+
+def found_in(folder: Path) -> str:
+    """Read the key; where `up` has made none yet, there is nothing that another one could open."""
+    try:
+        return (folder / "secret_key").read_text(encoding="ascii")
+    except FileNotFoundError:
+        return _new()
+    except OSError as error:
+        raise _unusable(error) from None
 
 
 def _make(path: Path) -> None:
     """Processes that start at the same time agree on the first one's."""
     descriptor, draft = tempfile.mkstemp(dir=path.parent)  # mode 0600
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(secrets.token_urlsafe(48))
+        file.write(_new())
     try:
         os.link(draft, path)
     except FileExistsError:
         pass
     finally:
         Path(draft).unlink()
+
+
+def _new() -> str:
+    return secrets.token_urlsafe(48)
+
+
+def _unusable(error: OSError) -> ImproperlyConfigured:
+    return ImproperlyConfigured(f"CONTEXTD_DATA_DIR: cannot keep a key there: {error}")

@@ -11,12 +11,13 @@ from contextd import embedded, environment, secret_key
 
 django_stubs_ext.monkeypatch()
 
-ENVIRONMENT = environment.read()
 BASE_DIR = environment.CHECKOUT
-DATA_DIR = ENVIRONMENT.data_dir
-
-
-SECRET_KEY = ENVIRONMENT.secret_key or secret_key.kept_in(DATA_DIR)
+with environment.explained():
+    ENVIRONMENT = environment.read()
+    DATA_DIR = ENVIRONMENT.data_dir
+    # The folder of embedded servers is made where they are started, never by a mistyped name.
+    _key_in = secret_key.kept_in if ENVIRONMENT.database_url else secret_key.found_in
+    SECRET_KEY = ENVIRONMENT.secret_key or _key_in(DATA_DIR)
 DEBUG = False
 LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = [*LOOPBACK_HOSTS, socket.gethostname().lower(), *ENVIRONMENT.allowed_hosts]
@@ -74,12 +75,13 @@ DATABASES = {
         **_database,
         "CONN_MAX_AGE": 0,
         "OPTIONS": {
+            "connect_timeout": 3,
             **_database.get("OPTIONS", {}),
-            "pool": {"min_size": 1, "max_size": 2 * WORKERS + 4, "timeout": 5},
             "options": f"-c statement_timeout={STATEMENT_TIMEOUT_MS}",
         },
     }
 }
+DATABASE_POOL = {"min_size": 1, "max_size": 2 * WORKERS + 4, "timeout": 5}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
@@ -88,9 +90,19 @@ AUTH_PASSWORD_VALIDATORS = [
 
 REDIS_URL = ENVIRONMENT.redis_url or embedded.redis_url(DATA_DIR)
 CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
+    }
 }
 CELERY_BROKER_URL = embedded.as_broker_url(REDIS_URL)
+# For those who publish; a worker connects again as often as it takes, whatever this says.
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "max_retries": 0,
+    "socket_connect_timeout": 1,
+    "socket_timeout": 2,
+}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -137,6 +149,8 @@ CONTEXTD_OAUTH_USER_CLAIM = ENVIRONMENT.oauth_user_claim
 # Dotted names of functions that are given the MCP server, to add to what it serves.
 CONTEXTD_MCP_EXTENSIONS: list[str] = []
 
+# What these say at INFO is about their own work, each minute; DEBUG shows it.
+LIBRARY_LOG_LEVEL = "WARNING" if ENVIRONMENT.log_level == "INFO" else ENVIRONMENT.log_level
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -153,7 +167,9 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": ENVIRONMENT.log_level},
     "loggers": {
         "django.server": {"handlers": [], "propagate": True},
-        "uvicorn": {"handlers": [], "propagate": True},
+        "uvicorn": {"handlers": [], "propagate": True, "level": LIBRARY_LOG_LEVEL},
+        "celery": {"level": LIBRARY_LOG_LEVEL},
+        "mcp": {"level": LIBRARY_LOG_LEVEL},
         "uvicorn.access": {"handlers": [], "propagate": False},
     },
 }

@@ -3,17 +3,17 @@
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal
 
-from django.conf import settings
 from django.core.cache import cache
+from django.core.cache.backends.locmem import LocMemCache
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from pydantic import Field
 
 import contextd
-from contextd import operations
+from contextd import operations, web
 from contextd.callers import Caller
 from contextd.operations import Request, Result, operation
 
@@ -22,11 +22,13 @@ logger = logging.getLogger(__name__)
 Probe = Callable[[], None]
 Health = Literal["healthy", "unhealthy", "unknown"]
 
-STARTED_AT = datetime.now(UTC)
+WORKER_REMEMBERED_SECONDS = 5
+
+_worker_probes = LocMemCache("worker-probes", {"TIMEOUT": WORKER_REMEMBERED_SECONDS})
 
 
 class Unhealthy(Exception):
-    """Raised by a probe; the message says what is wrong and what to do."""
+    """Raised by a probe; the message says what is wrong and what to do, and shows no address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +82,16 @@ class Status(Result):
 
 @operation("status", effect="read", timeout=30, atomic=False)
 def get_status(caller: Caller, request: GetStatus) -> Status:
-    services = probe_all()
+    services, uptime = probe_all(), web.uptime()
     return Status(
         status=overall(services),
         version=contextd.__version__,
-        uptime=str(datetime.now(UTC) - STARTED_AT).partition(".")[0],
+        uptime=str(uptime or timedelta()).partition(".")[0],
         services=services,
-        metrics=Metrics(tools_available=len(operations.installed()), mcp_server="running"),
+        metrics=Metrics(
+            tools_available=len(operations.installed()),
+            mcp_server="not running" if uptime is None else "running",
+        ),
         last_updated=datetime.now(UTC),
     )
 
@@ -138,18 +143,22 @@ def probe_broker() -> None:
     try:
         cache.set("contextd:probe", 1, timeout=10)
     except Exception:
-        raise Unhealthy(f"Redis does not answer at {settings.REDIS_URL} (REDIS_URL)") from None
+        raise Unhealthy("Redis does not answer (REDIS_URL)") from None
     if cache.get("contextd:probe") != 1:
         raise Unhealthy("Redis forgets what is written to it")
 
 
 @health_check("worker")
 def probe_worker() -> None:
+    if problem := _worker_probes.get_or_set("problem", _problem_of_worker):
+        raise Unhealthy(problem)
+
+
+def _problem_of_worker() -> str:
     from celery import current_app
 
     try:
         answers = current_app.control.ping(timeout=1.0, limit=1)
     except Exception:
-        raise Unhealthy("the broker does not answer, so no worker can be reached") from None
-    if not answers:
-        raise Unhealthy("no worker answers; indexing and late embedding wait (manage.py up)")
+        return "the broker does not answer, so no worker can be reached"
+    return "" if answers else "no worker answers; indexing and late embedding wait (manage.py up)"

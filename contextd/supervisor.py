@@ -1,7 +1,6 @@
 """The parts of a running contextd: which programs they are, and what their end means."""
 
 import contextlib
-import http.client
 import math
 import socket
 import sys
@@ -12,13 +11,15 @@ from signal import SIGQUIT, SIGTERM
 from typing import Self
 
 from django.conf import settings
+from redis import Redis
+from redis.exceptions import RedisError
 
 from contextd import embedded
 from contextd.embedded import addresses
 from contextd.embedded.processes import Process, Program, Signal, end_leftovers, say
 
-_WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (recognised, not bound to)
 _STEADY_SECONDS = 60
+_ANSWER_SECONDS = 3
 
 
 def ensure_port_is_free() -> None:
@@ -37,14 +38,35 @@ def ensure_port_is_free() -> None:
         ) from None
 
 
-def start_databases(running: contextlib.ExitStack) -> list[Process]:
-    """Those that are not somewhere else; they are stopped when `running` is closed."""
-    started = []
-    if not settings.ENVIRONMENT.database_url:
-        started.append(running.enter_context(embedded.start_postgres(settings.DATA_DIR)))
-    if not settings.ENVIRONMENT.redis_url:
-        started.append(running.enter_context(embedded.start_valkey(settings.DATA_DIR)))
-    return started
+def start_postgres(running: contextlib.ExitStack) -> list[Process]:
+    """None where it is somewhere else; it is stopped when `running` is closed."""
+    if settings.ENVIRONMENT.database_url:
+        return []
+    return [running.enter_context(embedded.start_postgres(settings.DATA_DIR))]
+
+
+def start_valkey(running: contextlib.ExitStack) -> "list[Restarted]":
+    """None where it is somewhere else, which then has to answer."""
+    if settings.ENVIRONMENT.redis_url:
+        ensure_redis_answers()
+        return []
+    process = embedded.start_valkey(settings.DATA_DIR)
+    return [running.enter_context(Restarted(process.program, process))]
+
+
+def ensure_redis_answers() -> None:
+    """Raises StartError, which does not show the address: it may hold a password."""
+    try:
+        with Redis.from_url(
+            settings.REDIS_URL,
+            socket_connect_timeout=_ANSWER_SECONDS,
+            socket_timeout=_ANSWER_SECONDS,
+        ) as redis:
+            redis.ping()
+    except (RedisError, ValueError):
+        raise embedded.StartError(
+            "REDIS_URL does not answer: start that server, or unset it to use the embedded one"
+        ) from None
 
 
 def web_server() -> Program:
@@ -57,7 +79,7 @@ def web_server() -> Program:
             *("--loop", "uvloop", "--http", "httptools", "--lifespan", "on"),
             *("--timeout-graceful-shutdown", "5"),
             *("--no-access-log", "--no-server-header", "--no-proxy-headers"),
-            *("--log-level", settings.ENVIRONMENT.log_level.lower()),
+            *("--log-level", settings.LIBRARY_LOG_LEVEL.lower()),
         ],
         stop=[Signal(SIGTERM, 10)],
         directory=settings.BASE_DIR,
@@ -75,7 +97,7 @@ def worker() -> Program:
             *("--pool", "threads", "--concurrency", "2"),
             *("--beat", "--schedule", str(settings.DATA_DIR / "beat-schedule")),
             *("--without-gossip", "--without-mingle"),
-            *("--loglevel", settings.ENVIRONMENT.log_level),
+            *("--loglevel", settings.LIBRARY_LOG_LEVEL),
         ],
         stop=[Signal(SIGTERM, 5), Signal(SIGQUIT, 3)],
         # Not SIGKILL: the worker has to end its beat, a process of its own.
@@ -94,12 +116,19 @@ def end_left_workers() -> None:
 class Restarted:
     """A program that is started again when it ends, after longer pauses each time, then no more."""
 
-    def __init__(self, program: Program, pauses: Sequence[float] = (1, 2, 4, 8, 16)) -> None:
+    def __init__(
+        self,
+        program: Program,
+        process: Process | None = None,
+        pauses: Sequence[float] = (1, 2, 4, 8, 16),
+    ) -> None:
+        """A `process` that already runs is the first one."""
         self._program = program
         self._pauses = pauses
-        self._process: Process | None = None
+        self._process = process
         self._failures = 0
-        self._started_at = self._due_at = 0.0
+        self._started_at = time.monotonic()
+        self._due_at = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -123,29 +152,12 @@ class Restarted:
         self._failures = 0 if now - self._started_at > _STEADY_SECONDS else self._failures
         if self._failures == len(self._pauses):
             self._due_at = math.inf
-            say(f"contextd: {process.obituary()}, again and again: it is not started any more.")
+            say(
+                f"contextd: {process.obituary()}, again and again: it is not started any more. "
+                "Start contextd anew once the cause is gone."
+            )
             return
         pause = self._pauses[self._failures]
         self._due_at = now + pause
         self._failures += 1
         say(f"contextd: {process.obituary()}; it is started again in {pause} s.")
-
-
-def address() -> str:
-    """Where a browser on this machine finds the web server."""
-    host = settings.ENVIRONMENT.http_host
-    return f"http://{'localhost' if host in _WILDCARDS else host}:{settings.ENVIRONMENT.http_port}"
-
-
-def is_ready() -> bool:
-    """Whether the web server says that it can serve."""
-    host = settings.ENVIRONMENT.http_host
-    connection = http.client.HTTPConnection(
-        _WILDCARDS.get(host, host), settings.ENVIRONMENT.http_port, timeout=5
-    )
-    with contextlib.closing(connection):
-        try:
-            connection.request("GET", "/readyz", headers={"Host": "localhost"})
-            return connection.getresponse().status == http.HTTPStatus.OK
-        except (OSError, http.client.HTTPException):
-            return False

@@ -1,6 +1,6 @@
 """The embedded Postgres and Valkey, so that nothing need be installed: start, stop, addresses."""
 
-from contextd.embedded.addresses import as_broker_url, broker_url, database_url, redis_url
+from contextd.embedded.addresses import as_broker_url, database_url, redis_url
 from contextd.embedded.folder import claim
 from contextd.embedded.postgres import start_postgres
 from contextd.embedded.processes import Process, StartError
@@ -10,7 +10,6 @@ __all__ = [
     "Process",
     "StartError",
     "as_broker_url",
-    "broker_url",
     "claim",
     "database_url",
     "redis_url",

@@ -46,10 +46,6 @@ def redis_url(data_dir: Path) -> str:
     return f"unix://{valkey_socket(data_dir)}?db=0"
 
 
-def broker_url(data_dir: Path) -> str:
-    return as_broker_url(redis_url(data_dir))
-
-
 def as_broker_url(url: str) -> str:
     """The same server in kombu's spelling, which has its own for Unix sockets."""
     parts = urlsplit(url)

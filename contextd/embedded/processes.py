@@ -89,7 +89,7 @@ class Process:
     def __init__(self, program: Program, child: subprocess.Popen[bytes]) -> None:
         self.name = program.name
         self.pid = child.pid
-        self._program = program
+        self.program = program
         self._child = child
 
     def __enter__(self) -> Self:
@@ -122,7 +122,7 @@ class Process:
             raise StartError(self.obituary())
 
     def stop(self) -> None:
-        for step in self._program.stop:
+        for step in self.program.stop:
             if self.has_ended():
                 break
             self._child.send_signal(step.number)
@@ -134,10 +134,11 @@ class Process:
         self._child.wait()
 
     def obituary(self) -> str:
-        """How it ended and, where it ended by itself and has a log, why."""
-        code, log = self._child.returncode, self._program.log
+        """How it ended, where its log is and, where it ended by itself, why."""
+        code, log = self._child.returncode, self.program.log
         if code < 0:
-            return f"{self.name} ended with {signal.Signals(-code).name}"
+            place = f" (log: {log})" if log else ""
+            return f"{self.name} ended with {signal.Signals(-code).name}{place}"
         reason = f": {last_words(log.read_text(errors='replace'))} ({log})" if log else ""
         return f"{self.name} ended with exit code {code}{reason}"
 

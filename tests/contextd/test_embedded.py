@@ -143,7 +143,9 @@ def test_what_is_queued_outlives_a_kill_of_valkey(data_dir: Path) -> None:
 def test_the_broker_address_carries_messages(data_dir: Path) -> None:
     with (
         embedded.start_valkey(data_dir),
-        Celery(broker=embedded.broker_url(data_dir)).connection() as connection,
+        Celery(
+            broker=embedded.as_broker_url(embedded.redis_url(data_dir))
+        ).connection() as connection,
         connection.SimpleQueue("jobs") as queue,
     ):
         queue.put("embed")

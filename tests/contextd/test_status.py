@@ -1,13 +1,19 @@
 """`status`, /healthz and /readyz."""
 
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
 from typing import Any
 
+import httpx2
 import pytest
 from django.db import DatabaseError
 from django.test import Client
 
 from contextd import status
 from tests.conftest import Call
+from tests.server import ROOT, Server, free_port
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -16,7 +22,6 @@ def test_it_tells_version_uptime_and_every_service(call: Call) -> None:
     answer = call("status")
 
     assert answer.version == "0.1.0"
-    assert answer.uptime
     assert {"database", "migrations", "broker", "worker", "embedding", "checkpoint"} <= set(
         answer.services
     )
@@ -30,6 +35,51 @@ def test_without_a_worker_it_is_degraded_and_says_what_to_do(call: Call) -> None
 
     assert answer.status == "degraded"
     assert "no worker answers" in answer.services["worker"].error
+
+
+def test_the_web_server_knows_since_when_it_runs(http: httpx2.Client) -> None:
+    answer = http.post("/api/v1/status", json={}).json()
+
+    assert answer["metrics"]["mcp_server"] == "running"
+    assert answer["uptime"]
+
+
+def test_from_elsewhere_the_web_server_is_asked(server: Server) -> None:
+    answer = status_of_cli(
+        {**server.environment, "CONTEXTD_HTTP_PORT": server.url.rpartition(":")[2]}
+    )
+
+    assert answer["metrics"]["mcp_server"] == "running"
+    assert answer["uptime"] != "0:00:00"
+
+
+def test_without_a_web_server_it_says_so(environment: Mapping[str, str]) -> None:
+    answer = status_of_cli({**environment, "CONTEXTD_HTTP_PORT": str(free_port())})
+
+    assert answer["metrics"]["mcp_server"] == "not running"
+    assert answer["uptime"] == "0:00:00"
+
+
+def test_no_message_shows_an_address_or_a_credential(environment: Mapping[str, str]) -> None:
+    unreachable = {
+        "REDIS_URL": "redis://me:hunter2@127.0.0.1:1/0",
+        "EMBEDDING_BASE_URL": "http://me:hunter2@127.0.0.1:1/v1",
+    }
+
+    services = status_of_cli({**environment, **unreachable})["services"]
+
+    ill = {name for name, service in services.items() if service["status"] == "unhealthy"}
+    told = json.dumps(services)
+    assert {"broker", "worker", "embedding"} <= ill
+    assert "hunter2" not in told
+    assert "://" not in told
+    assert "127.0.0.1" not in told
+
+
+def status_of_cli(environment: Mapping[str, str]) -> Any:
+    command = [sys.executable, "manage.py", "call", "status"]
+    shipped = {**environment, "DJANGO_SETTINGS_MODULE": "contextd.settings"}
+    return json.loads(subprocess.check_output(command, cwd=ROOT, env=shipped, timeout=120))
 
 
 def test_without_redis_it_is_degraded(call: Call, settings: Any) -> None:

@@ -6,15 +6,12 @@ import threading
 from argparse import ArgumentParser
 from typing import Any, NoReturn
 
-import psycopg
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
-from contextd import auth, search, telemetry
+from contextd import auth, pool, search, telemetry
 from contextd.errors import ContextdError
-
-CONNECT_SECONDS = 5
 
 
 class Command(BaseCommand):
@@ -32,8 +29,9 @@ class Command(BaseCommand):
         from contextd.mcp import stdio  # the SDK takes seconds to import, on this door only
 
         wire = stdio.take_stdout()
-        require_database()
         require_context(context)
+        connection.close()
+        pool.keep_connections()
         telemetry.set_up("stdio")
         signal.signal(signal.SIGINT, end_at_once)
         signal.signal(signal.SIGTERM, end_at_once)
@@ -48,17 +46,6 @@ def end_at_once(number: int, frame: object) -> NoReturn:
     """The thread that reads standard input cannot be interrupted, and Python would wait for it."""
     telemetry.shut_down()
     os._exit(128 + number)
-
-
-def require_database() -> None:
-    """Ask once and directly: the connection pool would try again and again, and log each time."""
-    parameters = {**connection.get_connection_params(), "connect_timeout": CONNECT_SECONDS}
-    try:
-        psycopg.connect(**parameters).close()
-    except psycopg.OperationalError:
-        raise CommandError(
-            "the database does not answer: start it with `make run`, or set DATABASE_URL"
-        ) from None
 
 
 def require_context(name: str | None) -> None:

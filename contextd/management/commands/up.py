@@ -10,12 +10,13 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from contextd import embedded, supervisor
+from contextd import embedded, secret_key, supervisor, web
 from contextd.embedded.processes import say
 
 _TICK_SECONDS = 0.5
@@ -34,7 +35,7 @@ class Command(BaseCommand):
         try:
             with contextlib.suppress(KeyboardInterrupt):
                 self.run()
-        except (embedded.StartError, OSError) as error:
+        except (embedded.StartError, ImproperlyConfigured, OSError) as error:
             say(f"contextd: {' '.join(str(error).split())}")
             sys.exit(1)
         say("contextd has stopped.")
@@ -53,17 +54,21 @@ class Command(BaseCommand):
         ):
             supervisor.ensure_port_is_free()
             supervisor.end_left_workers()
-            databases = supervisor.start_databases(running)
+            if not settings.ENVIRONMENT.secret_key:
+                secret_key.kept_in(settings.DATA_DIR)
+            postgres = supervisor.start_postgres(running)
+            restarted = supervisor.start_valkey(running)
             with usable_database():
                 migrate()
-            worker = running.enter_context(supervisor.Restarted(supervisor.worker()))
-            web = running.enter_context(supervisor.web_server().start())
-            parts = [*databases, web]
-            web.wait_until(lambda: all_run(parts) and supervisor.is_ready(), pause=0.2)
+            restarted.append(running.enter_context(supervisor.Restarted(supervisor.worker())))
+            server = running.enter_context(supervisor.web_server().start())
+            parts = [*postgres, server]
+            server.wait_until(lambda: all_run(parts) and web.ask("/readyz") is not None, pause=0.2)
             with usable_database():
                 self.greet()
             while not self.is_stopping and all_run(parts):
-                worker.tend()
+                for program in restarted:
+                    program.tend()
                 time.sleep(_TICK_SECONDS)
 
     def greet(self) -> None:
@@ -76,8 +81,7 @@ class Command(BaseCommand):
 
 @contextlib.contextmanager
 def usable_database() -> Iterator[None]:
-    """Say what is wrong in one line; and keep no connection, let alone a pool with its threads."""
-    connection.settings_dict["OPTIONS"].pop("pool", None)
+    """Say what is wrong in one line; and keep no connection."""
     try:
         yield
     except OperationalError as error:
@@ -99,7 +103,10 @@ def undisturbed_stop() -> Iterator[None]:
 def all_run(parts: list[embedded.Process]) -> bool:
     """Raises StartError when one of them has ended."""
     for part in parts:
-        part.ensure_running()
+        if part.has_ended():
+            raise embedded.StartError(
+                f"{part.obituary()}, so contextd stops: start it again with `make run`"
+            )
     return True
 
 
@@ -122,7 +129,7 @@ def create_first_admin() -> str | None:
 
 
 def banner(login: str) -> str:
-    address = supervisor.address()
+    address = web.address()
     return f"""
 contextd is ready.
 

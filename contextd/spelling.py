@@ -1,0 +1,55 @@
+"""How the value of a setting must be written, and what is said when it is not.
+
+The value itself is never said: it may hold a credential.
+"""
+
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator
+from pydantic_core import PydanticCustomError
+
+
+def spelled(pattern: str, sentence: str) -> AfterValidator:
+    """A text of that form, or the sentence."""
+
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise PydanticCustomError("spelling", sentence)
+        return value
+
+    return AfterValidator(check)
+
+
+def address(schemes: set[str], *examples: str) -> AfterValidator:
+    """A URL with one of these schemes."""
+    sentence = f"must be an address such as {' or '.join(examples)}"
+
+    def check(value: str) -> str:
+        if not _is_address(value, schemes):
+            raise PydanticCustomError("address", sentence)
+        return value
+
+    return AfterValidator(check)
+
+
+def _is_address(value: str, schemes: set[str]) -> bool:
+    try:
+        parts = urlsplit(value)
+        _ = parts.port  # which raises when it is not a number
+    except ValueError:
+        return False
+    return parts.scheme in schemes and "://" in value and bool(parts.netloc or parts.path)
+
+
+def whole_number(low: int, high: int) -> BeforeValidator:
+    """A number written in digits, within that range."""
+
+    def check(value: Any) -> int:
+        if not re.fullmatch(r"\s*\d{1,9}\s*", str(value)) or not low <= int(value) <= high:
+            sentence = f"must be a whole number from {low} to {high}"
+            raise PydanticCustomError("number", sentence)
+        return int(value)
+
+    return BeforeValidator(check)

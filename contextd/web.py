@@ -1,0 +1,57 @@
+"""The web server of this contextd: where it listens, and since when it serves."""
+
+import http.client
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from django.conf import settings
+from pydantic import BaseModel, ValidationError
+
+_WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (recognised, not bound to)
+_ANSWER_SECONDS = 5
+_started_at: datetime | None = None
+
+
+class Life(BaseModel):
+    """What `/healthz` answers."""
+
+    status: Literal["ok"] = "ok"
+    uptime: float
+
+
+def note_start() -> None:
+    """To be called by the web process, when it begins to serve."""
+    global _started_at
+    _started_at = datetime.now(UTC)
+
+
+def uptime() -> timedelta | None:
+    """Of this process if it is the web server, else of the one that answers; None without one."""
+    if _started_at:
+        return datetime.now(UTC) - _started_at
+    try:
+        return timedelta(seconds=Life.model_validate_json(ask("/healthz") or b"").uptime)
+    except ValidationError:
+        return None
+
+
+def address() -> str:
+    """Where a browser on this machine finds it."""
+    host = settings.ENVIRONMENT.http_host
+    return f"http://{'localhost' if host in _WILDCARDS else host}:{settings.ENVIRONMENT.http_port}"
+
+
+def ask(path: str) -> bytes | None:
+    """What is at that path of it; None unless it answers that all is right."""
+    host = settings.ENVIRONMENT.http_host
+    connection = http.client.HTTPConnection(
+        _WILDCARDS.get(host, host), settings.ENVIRONMENT.http_port, timeout=_ANSWER_SECONDS
+    )
+    with closing(connection):
+        try:
+            connection.request("GET", path, headers={"Host": "localhost"})
+            response = connection.getresponse()
+            return response.read() if response.status == http.HTTPStatus.OK else None
+        except (OSError, http.client.HTTPException):
+            return None
