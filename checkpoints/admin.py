@@ -6,7 +6,7 @@ from django.http import HttpRequest
 
 from checkpoints import services
 from checkpoints.models import Checkpoint
-from contextd.admin import ByOperation, SearchByMeaning
+from contextd.admin import ByOperation
 
 
 class TagFilter(admin.SimpleListFilter):
@@ -28,7 +28,7 @@ SHOWN = ["project", "project_path", "token_count", "created_by", "created_at", "
 
 
 @admin.register(Checkpoint)
-class CheckpointAdmin(ByOperation, SearchByMeaning, admin.ModelAdmin[Checkpoint]):
+class CheckpointAdmin(ByOperation, admin.ModelAdmin[Checkpoint]):
     search_domain = services.DOMAIN
     update_operation = "checkpoint_update"
     operation_fields = EDITED

@@ -1,13 +1,20 @@
 """The admin door: edits that are calls of operations, search by meaning, projects, sessions."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.widgets import AdminTextareaWidget
+from django.contrib.postgres.fields import ArrayField
+from django.db import transaction
 from django.db.models import Case, QuerySet, When
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from pydantic_core import PydanticCustomError
 
-from contextd import auth, pipeline, projects, search, sessions
-from contextd.errors import ContextdError
+from contextd import auth, operations, pipeline, projects, redaction, search, sessions, validation
+from contextd.errors import ContextdError, Invalid
 from contextd.models import Project, ProjectPath, Session
 from contextd.operations import Result
 
@@ -44,19 +51,50 @@ class SearchByMeaning(Mixin):
         return ranked, False
 
 
-class ByOperation(Mixin):
+class OperationForm(forms.ModelForm[Any]):
+    """Tells what the operation would refuse beside the field, so that nothing typed is lost."""
+
+    operation: ClassVar[str]
+    operation_fields: ClassVar[list[str]]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        arguments = {name: cleaned[name] for name in self.operation_fields if name in cleaned}
+        if self.errors:
+            return cleaned
+        try:
+            operations.get(self.operation).parse({"id": str(self.instance.pk), **arguments})
+        except Invalid as error:
+            for problem in error.details["problems"]:
+                field = problem["field"].partition(".")[0]
+                self.add_error(field if field in self.fields else None, problem["error"])
+        return cleaned
+
+
+class ByOperation(SearchByMeaning):
     """For a ModelAdmin: edits and deletions are calls of operations, limited and recorded like any.
 
     `update_operation` takes the record's id and `operation_fields`; `delete_operation` the id.
+    Many at once are deleted in one step, which the admin's own history records.
     """
 
+    form = OperationForm
+    formfield_overrides = {
+        ArrayField: {"delimiter": "\n", "widget": AdminTextareaWidget, "help_text": "One a line"}
+    }
     update_operation: str
     operation_fields: list[str]
     delete_operation: str
 
+    def get_form(self, *args: Any, **kwargs: Any) -> type[Any]:
+        form: type[Any] = super().get_form(*args, **kwargs)
+        form.operation, form.operation_fields = self.update_operation, self.operation_fields
+        return form
+
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         fields = {name: form.cleaned_data[name] for name in self.operation_fields}
         saved: Any = self._call(request, self.update_operation, {"id": str(obj.pk), **fields})
+        obj.refresh_from_db()  # history and message show what was stored, not what was typed
         if saved.redacted:
             messages.warning(request, f"{saved.redacted} credentials were replaced before saving")
         if saved.notice:
@@ -66,37 +104,57 @@ class ByOperation(Mixin):
         self._call(request, self.delete_operation, {"id": str(obj.pk)})
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        for obj in queryset:
-            self.delete_model(request, obj)
+        with transaction.atomic():
+            search.forget(self.search_domain, list(queryset.values_list("pk", flat=True)))
+            queryset.delete()
 
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        # Without the transaction that Django puts around it: the operation embeds first.
+        return self._told(request, partial(self._changeform_view, request, *args, **kwargs))  # type: ignore[attr-defined]
+
+    def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return self._told(request, partial(super().delete_view, request, *args, **kwargs))
+
+    def _told(self, request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpResponse:
         try:
-            # Without the transaction that Django puts around it: the operation embeds first.
-            response: HttpResponse = self._changeform_view(  # type: ignore[attr-defined]
-                request, object_id, form_url, extra_context
-            )
+            return view()
         except ContextdError as error:
-            messages.error(request, f"Not saved: {error.message}")
+            messages.error(request, f"Not done: {error.message}")
             return HttpResponseRedirect(request.get_full_path())
-        return response
 
     def _call(self, request: HttpRequest, name: str, arguments: dict[str, Any]) -> Result:
         return pipeline.call(name, arguments, auth.caller_of_admin(request))
 
 
+class ProjectForm(forms.ModelForm[Project]):
+    def clean_name(self) -> str:
+        return redaction.redact(self.cleaned_data["name"]).text
+
+    def clean_git_remote(self) -> str | None:
+        typed = self.cleaned_data["git_remote"]
+        remote = projects.normalize_remote(typed) if typed else None
+        if typed and remote is None:
+            raise forms.ValidationError("Give it as host/path, such as github.com/acme/shop.")
+        return remote
+
+
+class ProjectPathForm(forms.ModelForm[ProjectPath]):
+    def clean_path(self) -> str:
+        try:
+            return validation.clean_path(self.cleaned_data["path"])
+        except PydanticCustomError as error:
+            raise forms.ValidationError(f"It {error.message()}.") from None
+
+
 class ProjectPathInline(admin.TabularInline[ProjectPath, Project]):
     model = ProjectPath
+    form = ProjectPathForm
     extra = 0
 
 
 @admin.register(Project)
 class ProjectAdmin(admin.ModelAdmin[Project]):
+    form = ProjectForm
     list_display = ["name", "git_remote", "created_at"]
     search_fields = ["name", "git_remote", "paths__path"]
     inlines = [ProjectPathInline]

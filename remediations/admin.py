@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from contextd.admin import ByOperation, SearchByMeaning
+from contextd.admin import ByOperation
 from remediations import services
 from remediations.models import Remediation
 
@@ -34,7 +34,7 @@ SHOWN = [
 
 
 @admin.register(Remediation)
-class RemediationAdmin(ByOperation, SearchByMeaning, admin.ModelAdmin[Remediation]):
+class RemediationAdmin(ByOperation, admin.ModelAdmin[Remediation]):
     search_domain = services.DOMAIN
     update_operation = "remediation_update"
     operation_fields = EDITED

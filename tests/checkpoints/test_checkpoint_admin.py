@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.test import Client
 
 from checkpoints.models import Checkpoint
@@ -58,12 +59,14 @@ def test_an_edited_one_is_found_by_its_new_words(
 ) -> None:
     pk = save("one")
 
-    edit(admin_client, pk, summary="The orchard fence", tags="x,y", context='{"branch": "main"}')
+    edit(
+        admin_client, pk, summary="The orchard fence", tags="x\ny, z", context='{"branch": "main"}'
+    )
 
     match = call("checkpoint_search", query="orchard", top_k=1).results[0]
     assert (match.summary, match.tags, match.context) == (
         "The orchard fence",
-        ["x", "y"],
+        ["x", "y, z"],
         {"branch": "main"},
     )
 
@@ -85,7 +88,42 @@ def test_what_breaks_a_rule_is_not_saved_and_said(admin_client: Client, save: Sa
     page = edit(admin_client, pk, summary="two", context="[1]")
 
     assert Checkpoint.objects.get().summary == "one"
-    assert "Not saved: context must be an object" in messages_of(page)
+    assert b"context must be an object" in page.content
+    assert b'value="two"' in page.content
+
+
+def test_the_history_shows_what_was_stored_and_not_what_was_typed(
+    admin_client: Client, save: Save
+) -> None:
+    pk = save("one")
+
+    page = edit(admin_client, pk, summary="ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8")
+
+    assert "a1B2c3D4e5" not in LogEntry.objects.get().object_repr
+    assert not any("a1B2c3D4e5" in message for message in messages_of(page))
+
+
+def test_what_only_the_call_can_refuse_is_told_and_not_an_error_page(
+    admin_client: Client, save: Save
+) -> None:
+    pk = save("one")
+    grows = "x" * 470 + " postgresql://a:s3cr3t@db/x"
+
+    page = edit(admin_client, pk, summary=grows)
+
+    assert any(message.startswith("Not done: summary has") for message in messages_of(page))
+
+
+def test_many_are_deleted_in_one_step(
+    admin_client: Client, save: Save, call: Call, settings: Any
+) -> None:
+    pks = [save(f"zeppelin {number}") for number in range(30)]
+    settings.CONTEXTD_RATE_LIMITS = True
+
+    admin_client.post(LIST, {"action": "delete_selected", "_selected_action": pks, "post": "yes"})
+
+    assert not Checkpoint.objects.exists()
+    assert call("checkpoint_search", query="zeppelin").results == []
 
 
 def test_deleted_ones_are_gone_from_search(admin_client: Client, save: Save, call: Call) -> None:

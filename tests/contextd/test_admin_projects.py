@@ -51,3 +51,50 @@ def test_a_folder_can_be_given_to_a_project(admin_client: Client, call: Call) ->
     )
 
     assert call("checkpoint_list", project_path="/srv/shop/api").total == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"git_remote": "no remote"}, "Give it as host/path"),
+        ({"paths-0-path": "relative/../x/"}, "It must be an absolute path."),
+    ],
+)
+def test_what_no_lookup_would_find_is_refused(
+    admin_client: Client, call: Call, wrong: dict[str, str], sentence: str
+) -> None:
+    call("checkpoint_save", summary="one", project_path="/w/shop")
+    shop = Project.objects.get()
+    form = {
+        "name": "Shop",
+        "git_remote": "",
+        "paths-TOTAL_FORMS": 1,
+        "paths-INITIAL_FORMS": 1,
+        "paths-0-id": shop.paths.get().pk,
+        "paths-0-project": shop.pk,
+        "paths-0-path": "/w/shop",
+    }
+
+    page = admin_client.post(f"/admin/contextd/project/{shop.pk}/change/", {**form, **wrong})
+
+    assert sentence in page.content.decode()
+    assert shop.paths.get().path == "/w/shop"
+
+
+def test_a_remote_is_stored_as_it_is_compared_and_without_its_password(
+    admin_client: Client, call: Call
+) -> None:
+    call("checkpoint_save", summary="one", project_path="/w/shop")
+    shop = Project.objects.get()
+
+    admin_client.post(
+        f"/admin/contextd/project/{shop.pk}/change/",
+        {
+            "name": "Shop",
+            "git_remote": "https://ann:Tr0ub4dor@example.com/acme/shop.git",
+            "paths-TOTAL_FORMS": 0,
+            "paths-INITIAL_FORMS": 0,
+        },
+    )
+
+    assert Project.objects.get().git_remote == "example.com/acme/shop"
