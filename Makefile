@@ -43,6 +43,7 @@ eval: .venv/installed-dev ## Measure how well search finds
 
 bench: .venv/installed-dev ## Measure how fast it is
 	@$(BIN)/python -m benchmarks.checkpoints $(ARGS)
+	@$(BIN)/python -m benchmarks.sessions
 
 conformance: .venv/installed-dev .ci/node/node_modules/.installed ## Run the official MCP conformance suite
 	@$(BIN)/python -m tests.conformance.report

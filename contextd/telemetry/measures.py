@@ -139,5 +139,7 @@ def _observe_sessions(options: CallbackOptions) -> Iterator[Observation]:
 
 
 _meter.create_observable_gauge(
-    "contextd.sessions.active", [_observe_sessions], description="Sessions open in this process"
+    "contextd.sessions.active",
+    [_observe_sessions],
+    description="Sessions of protocols up to 2025-11-25 that this process holds",
 )
