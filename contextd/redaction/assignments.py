@@ -13,6 +13,7 @@ class Notation(Enum):
     """How a value is written, which tells a literal from a variable or a word."""
 
     QUOTED = auto()  # password = "hunter2", <password>hunter2</password>
+    ENTRY = auto()  # "password": "hunter2", 'password' => 'hunter2'
     SETTING = auto()  # DB_PASSWORD=hunter2
     BARE = auto()  # password: hunter2
 
@@ -50,6 +51,8 @@ _ASSIGNMENT = re.compile(
 )
 _NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _LINE_BREAKS = ("", "\n", "\r", "\\")
+_ENTRY_OPERATORS = (":", "=>", "\uff1a")
+_USER_OF_ADDRESS = re.compile(r"://[\w.%~+-]{0,64}\Z", re.ASCII)
 _CALL = re.compile(r"[A-Za-z_$][\w.:>-]*+[(\[]")
 _END_OF_BARE = re.compile(r"[,&(){}\[\]]")
 _REST_OF_BARE = re.compile(r"""[^\s"'`;<>\\,&(){}\[\]]*+""")
@@ -96,8 +99,11 @@ def _notation(text: str, match: re.Match[str], name_start: int) -> Notation | No
         return Notation.QUOTED if _is_element(text, match, name_start) else None
     if operator == " " and not text.startswith("--", name_start):
         return None
+    if operator == ":" and _USER_OF_ADDRESS.search(text, max(0, name_start - 64), name_start):
+        return None  # `https://x-access-token:...@host`: where that ends, the address says
     if match["quote"]:
-        return Notation.QUOTED
+        is_entry = operator.strip() in _ENTRY_OPERATORS
+        return Notation.ENTRY if is_entry else Notation.QUOTED
     return Notation.SETTING if _is_setting(text, match, name_start) else Notation.BARE
 
 
@@ -138,18 +144,28 @@ def _is_literal(assigned: Assigned) -> bool:
     """Whether there is a value at all: no placeholder, no path, not the name once more."""
     if literals.is_placeholder(assigned.value) or literals.is_location(assigned.value):
         return False
-    own_name = _only_letters(assigned.value)
-    return not (own_name and _only_letters(assigned.name).endswith(own_name))
+    own_name = _letters_and_digits(assigned.value)
+    return not (own_name and _letters_and_digits(assigned.name).endswith(own_name))
 
 
-def _only_letters(value: str) -> str:
-    return "".join(filter(str.isalpha, value)).lower()
+def _letters_and_digits(value: str) -> str:
+    return "".join(filter(str.isalnum, value)).lower()
 
 
 def _is_quoted_credential(assigned: Assigned) -> bool:
     if assigned.kind == "password":
         return not literals.reads_as_prose(assigned.value)
     return " " not in assigned.value and _is_random_enough(assigned)
+
+
+def _is_entry_credential(assigned: Assigned) -> bool:
+    """Whatever stands there, unless it is a sentence or names a credential elsewhere."""
+    value = assigned.value
+    if assigned.kind == "password":
+        return not literals.reads_as_prose(value)
+    is_name = value.isidentifier() and names.kind_of(value) is not None
+    is_long_enough = len(value) >= _SHORTEST[assigned.kind]
+    return is_long_enough and " " not in value and not (is_name or literals.is_code(value))
 
 
 def _is_set_credential(assigned: Assigned) -> bool:
@@ -177,6 +193,7 @@ def _is_random_enough(assigned: Assigned) -> bool:
 
 _IS_CREDENTIAL = {
     Notation.QUOTED: _is_quoted_credential,
+    Notation.ENTRY: _is_entry_credential,
     Notation.SETTING: _is_set_credential,
     Notation.BARE: _is_bare_credential,
 }
