@@ -25,10 +25,16 @@ EXACT_PER_ROOT = 30
 Comparing takes 1.5 µs for each; the index, where one in N / n is of the scope, 1.3 ms * N / n.
 """
 
+FURTHEST_PER_ROOT = 7
+"""With a condition on records, whose number is not known, the index is searched for a hundred
+passages through 7 * sqrt(N) of them at most; where that gives too few, few pass: all are compared.
+"""
+
 MOST_EF_SEARCH = 1000
-SEARCH_FURTHER = """
+MOST_SCANNED = 20_000
+SEARCH_ON = """
 SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),
-    set_config('hnsw.ef_search', %s, true)
+    set_config('hnsw.ef_search', %s, true), set_config('hnsw.max_scan_tuples', %s, true)
 """
 COUNTS = """
 SELECT term, sum(passages)::bigint FROM search_termcount
@@ -36,7 +42,6 @@ WHERE term = ANY(%s) AND collection_id = ANY(%s)
 GROUP BY term
 """
 WITHIN = "space_id = %s AND collection_id = ANY(%s)"
-SIZE = "SELECT count(*) FROM (SELECT FROM search_embedding WHERE {within} LIMIT %s) AS counted"
 NEAREST_BY_SCAN = """
 SELECT passage_id FROM search_embedding WHERE {within}
 ORDER BY vector <=> %s::halfvec LIMIT %s
@@ -46,16 +51,17 @@ SELECT passage_id FROM search_embedding WHERE {within}
 ORDER BY vector::halfvec({dimensions}) <=> %s::halfvec({dimensions}) LIMIT %s
 """
 RICHEST_PASSAGES = """
-SELECT passage_id
-FROM search_posting JOIN unnest(%s::int[], %s::real[]) AS asked (number, weight) ON term = number
-WHERE collection_id = ANY(%s) {of_records}
-GROUP BY passage_id
-ORDER BY sum(search_posting.weight * asked.weight) DESC
-LIMIT %s
+SELECT passage_id FROM (
+    SELECT passage_id, sum(search_posting.weight * asked.weight) AS bm25
+    FROM search_posting
+    JOIN unnest(%s::int[], %s::real[]) AS asked (number, weight) ON term = number
+    WHERE collection_id = ANY(%s)
+    GROUP BY passage_id
+    ORDER BY bm25 DESC
+) AS rated {of_records}
+ORDER BY bm25 DESC LIMIT %s
 """
-OF_RECORDS = """
-AND passage_id IN (SELECT id FROM search_passage WHERE collection_id = ANY(%s) {records})
-"""
+OF_RECORDS = "WHERE EXISTS (SELECT FROM search_passage WHERE id = passage_id {records})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,21 +121,14 @@ def nearest(scope: Scope, vector: Vector, limit: int) -> list[int]:
     here = [scope.space, scope.collections, *parameters]
     asked = [vectors.as_text(vector), limit]
     by_scan = NEAREST_BY_SCAN.format(within=within)
-    if _is_small(scope, within, here):
+    root = scope.indexed**0.5
+    if scope.covered <= EXACT_PER_ROOT * root:
         return _ids(by_scan, [*here, *asked])
-    _rows(SEARCH_FURTHER, [str(min(limit, MOST_EF_SEARCH))])
+    furthest = FURTHEST_PER_ROOT * root * limit / NEAREST if records else MOST_SCANNED
+    _rows(SEARCH_ON, [str(min(limit, MOST_EF_SEARCH)), str(round(furthest))])
     by_index = NEAREST_BY_INDEX.format(within=within, dimensions=len(vector))
     found = _ids(by_index, [*here, *asked])
-    # The index gives up early where few of the nearest are of the scope.
     return found if len(found) == limit else _ids(by_scan, [*here, *asked])
-
-
-def _is_small(scope: Scope, within: str, here: Sequence[Any]) -> bool:
-    most = int(EXACT_PER_ROOT * scope.indexed**0.5)
-    if scope.covered <= most or not scope.is_filtered:
-        return scope.covered <= most
-    (size,) = _ids(SIZE.format(within=within), [*here, most + 1])
-    return size <= most
 
 
 def _rarest(words: Sequence[Word], most_postings: int) -> Sequence[Word]:
@@ -143,9 +142,9 @@ def richest(scope: Scope, words: Sequence[Word], limit: int) -> list[int]:
     """By BM25 of these words."""
     records, parameters = scope.records
     statement = RICHEST_PASSAGES.format(of_records=OF_RECORDS if records else "")
-    here = [scope.collections, *parameters] if records else []
     asked = [[word.number for word in words], [word.weight for word in words]]
-    return _ids(statement.format(records=records), [*asked, scope.collections, *here, limit])
+    here = [scope.collections, *parameters]
+    return _ids(statement.format(records=records), [*asked, *here, limit])
 
 
 def _ids(statement: str, parameters: Sequence[Any]) -> list[int]:

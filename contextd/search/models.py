@@ -131,7 +131,10 @@ class Embedding(models.Model):
     vector = HalfVectorField()
 
     class Meta:
-        indexes = [models.Index(fields=["collection", "space"], name="search_embedding_place")]
+        indexes = [
+            models.Index(fields=["collection", "space"], name="search_embedding_place"),
+            models.Index(fields=["record_id"], name="search_embedding_record"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.passage_id} in {self.space_id}"

@@ -38,10 +38,6 @@ class Scope:
     indexed: int
     records: tuple[str, Parameters]
 
-    @property
-    def is_filtered(self) -> bool:
-        return bool(self.records[0])
-
 
 def look_in(
     domain: str,

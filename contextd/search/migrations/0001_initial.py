@@ -112,4 +112,8 @@ class Migration(migrations.Migration):
             model_name='embedding',
             index=models.Index(fields=['collection', 'space'], name='search_embedding_place'),
         ),
+        migrations.AddIndex(
+            model_name='embedding',
+            index=models.Index(fields=['record_id'], name='search_embedding_record'),
+        ),
     ]
