@@ -5,7 +5,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError, call_command, execute_from_command_line
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,6 +31,13 @@ def test_text_that_looks_like_a_number_stays_text() -> None:
     assert json.loads(run("checkpoint_list"))["checkpoints"][0]["summary"] == "42"
 
 
+@pytest.mark.parametrize("tags", ["tags=a,b", 'tags=["a","b"]'])
+def test_a_list_is_json_or_separated_by_commas(tags: str) -> None:
+    run("checkpoint_save", "summary=done", "project_path=/w/shop", tags)
+
+    assert json.loads(run("checkpoint_list"))["checkpoints"][0]["tags"] == ["a", "b"]
+
+
 def test_an_error_is_told_as_json_and_fails_the_command() -> None:
     with pytest.raises(CommandError) as failed:
         run("checkpoint_get", "id=7")
@@ -45,7 +52,7 @@ def test_a_word_without_equals_sign_is_refused() -> None:
 
 
 def test_an_unknown_operation_is_refused() -> None:
-    with pytest.raises(CommandError, match="there is no operation named 'nope'"):
+    with pytest.raises(CommandError, match=r"no operation named 'nope'; there are: .*status"):
         run("nope")
 
 
@@ -61,6 +68,19 @@ def test_help_lists_the_arguments(capsys: pytest.CaptureFixture[str]) -> None:
         call_command("call", "--help")
 
     assert "checkpoint_search:" in capsys.readouterr().out
+
+
+def test_help_with_a_name_lists_the_arguments_of_that_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["manage.py", "call", "checkpoint_search", "--help"]
+    monkeypatch.setattr("sys.argv", words)
+    with pytest.raises(SystemExit):
+        execute_from_command_line(words)
+
+    printed = capsys.readouterr().out
+    assert "    query (required): " in printed
+    assert "checkpoint_save" not in printed
 
 
 def test_contracts_are_json() -> None:

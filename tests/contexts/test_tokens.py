@@ -100,9 +100,15 @@ def test_days_limit_how_long_it_is_valid(ann: User) -> None:
     [
         (["create", "--user", "bob", "--name", "x"], "there is no user 'bob'"),
         (["revoke", "77"], "there is no token 77"),
+        (["create", "--user", "ann", "--name", "x" * 101], "a name has 1 to 100 characters"),
+        (["create", "--user", "ann", "--name", " "], "a name has 1 to 100 characters"),
+        *(
+            (["create", "--user", "ann", "--name", "x", f"--days={days}"], "from 1 to 36500")
+            for days in ("0", "-3", "1.5", "soon", "36501", "9" * 5_000)
+        ),
     ],
 )
-def test_what_does_not_exist_is_said(words: list[str], sentence: str) -> None:
+def test_what_cannot_be_is_said(words: list[str], sentence: str) -> None:
     with pytest.raises(CommandError, match=sentence):
         run(*words)
 

@@ -1,6 +1,7 @@
 """The command-line door: `manage.py call checkpoint_search query="..." top_k=3`."""
 
 import json
+import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from typing import Any
 
@@ -8,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from contextd import auth, operations, pipeline
-from contextd.errors import ContextdError
+from contextd.errors import ContextdError, NotFound
 from contextd.operations import Operation
 
 
@@ -17,7 +18,10 @@ class Command(BaseCommand):
 
     def create_parser(self, *args: Any, **kwargs: Any) -> Any:
         return super().create_parser(
-            *args, formatter_class=RawDescriptionHelpFormatter, epilog=describe_all(), **kwargs
+            *args,
+            formatter_class=RawDescriptionHelpFormatter,
+            epilog=describe_asked(sys.argv[2:]),
+            **kwargs,
         )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -48,7 +52,7 @@ def call(
     name: str, arguments: list[str], user: str | None, context: str | None, **options: Any
 ) -> str:
     try:
-        operation = operations.get(name)
+        operation = known(name)
         caller = auth.caller_of_cli(user, context)
         result = pipeline.call(name, dict(read_pair(pair, operation) for pair in arguments), caller)
     except ContextdError as error:
@@ -56,8 +60,22 @@ def call(
     return result.model_dump_json(indent=2)
 
 
+def known(name: str) -> Operation:
+    try:
+        return operations.get(name)
+    except NotFound as error:
+        names = [operation.name for operation in operations.installed()]
+        raise NotFound(f"{error.message}; there are: {', '.join(names)}") from None
+
+
 def all_contracts() -> dict[str, Any]:
     return {operation.name: operation.contract() for operation in operations.installed()}
+
+
+def describe_asked(words: list[str]) -> str:
+    """For `call NAME --help` what NAME takes, for `call --help` what all take."""
+    named = [operation for operation in operations.installed() if operation.name in words]
+    return "\n".join(map(describe, named)) or describe_all()
 
 
 def describe_all() -> str:
@@ -73,14 +91,15 @@ def describe(operation: Operation) -> str:
 
 
 def read_pair(pair: str, operation: Operation) -> tuple[str, Any]:
-    """`top_k=3` is a number, `tags=["a"]` a list; what the operation takes as text stays text."""
+    """`top_k=3` is a number, `tags=a,b` or `tags=["a","b"]` a list; what is text stays text."""
     key, separator, value = pair.partition("=")
     if not separator:
         raise CommandError(f"{pair!r} is not key=value")
     schema = operation.request.model_json_schema()["properties"].get(key, {})
-    if any(option.get("type") == "string" for option in schema.get("anyOf", [schema])):
+    types = {option.get("type") for option in schema.get("anyOf", [schema])}
+    if "string" in types:
         return key, value
     try:
         return key, json.loads(value)
     except ValueError:
-        return key, value
+        return key, value.split(",") if "array" in types else value

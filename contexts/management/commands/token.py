@@ -1,6 +1,6 @@
 """`manage.py token create|list|revoke`: bearer tokens for MCP and REST clients."""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +12,9 @@ from contextd.errors import ContextdError
 from contexts import services, tokens
 from contexts.models import Context, Token
 
+LONGEST_NAME = 100
+MOST_DAYS = 36_500
+
 
 class Command(BaseCommand):
     help = "Create, list and revoke the bearer tokens of MCP and REST clients."
@@ -20,8 +23,10 @@ class Command(BaseCommand):
         actions = parser.add_subparsers(dest="action", required=True)
         create = actions.add_parser("create", help="make a token and print it this one time")
         create.add_argument("--user", required=True, help="the user it acts as")
-        create.add_argument("--name", required=True, help="where it is used, such as 'laptop'")
-        create.add_argument("--days", type=int, help="how long it is valid; for ever when absent")
+        create.add_argument(
+            "--name", type=short_name, required=True, help="where it is used, such as 'laptop'"
+        )
+        create.add_argument("--days", type=days, help="how long it is valid; for ever when absent")
         create.add_argument("--read-only", action="store_true", help="it cannot change anything")
         create.add_argument(
             "--context",
@@ -48,11 +53,11 @@ class Command(BaseCommand):
             raise CommandError(
                 f"there is no user {options['user']!r}; make one with manage.py createsuperuser"
             )
-        days, names, default = options["days"], options["contexts"], options["default_context"]
+        names, default = options["contexts"], options["default_context"]
         _, secret = tokens.create(
             owner,
             name=options["name"],
-            expires_at=timezone.now() + timedelta(days=days) if days else None,
+            expires_at=timezone.now() + options["days"] if options["days"] else None,
             is_read_only=options["read_only"],
             contexts=[context_named(name) for name in names] if names else None,
             default_context=context_named(default) if default else None,
@@ -69,6 +74,18 @@ class Command(BaseCommand):
             raise CommandError(f"there is no token {options['id']}; see manage.py token list")
         tokens.revoke(token)
         self.stdout.write(f"revoked: {token}")
+
+
+def short_name(text: str) -> str:
+    if not 0 < len(text.strip()) <= LONGEST_NAME:
+        raise ArgumentTypeError(f"a name has 1 to {LONGEST_NAME} characters")
+    return text
+
+
+def days(text: str) -> timedelta:
+    if not text.isdecimal() or not 1 <= float(text) <= MOST_DAYS:
+        raise ArgumentTypeError(f"a whole number from 1 to {MOST_DAYS}; leave it out for ever")
+    return timedelta(days=int(text))
 
 
 def context_named(name: str) -> Context:
