@@ -6,4 +6,4 @@ class SearchConfig(AppConfig):
     label = "search"
 
     def ready(self) -> None:
-        from contextd.search import checks, health  # noqa: F401  (they register)
+        from contextd.search import health  # noqa: F401  (it registers)
