@@ -39,10 +39,13 @@ snapshots: .venv/installed-dev ## Write anew what callers may rely on
 	@$(MANAGE) docs
 
 eval: .venv/installed-dev ## Measure how well search finds
-	@$(BIN)/python -m benchmarks.notes $(ARGS)
+	@$(BIN)/python -m benchmarks.notes
+	@$(BIN)/python -m benchmarks.scratch benchmarks.errors
+	@$(BIN)/python -m benchmarks.scratch benchmarks.code
 
 bench: .venv/installed-dev ## Measure how fast it is
-	@$(BIN)/python -m benchmarks.checkpoints $(ARGS)
+	@$(BIN)/python -m benchmarks.checkpoints
+	@$(BIN)/python -m benchmarks.remediations
 	@$(BIN)/python -m benchmarks.sessions
 
 conformance: .venv/installed-dev .ci/node/node_modules/.installed ## Run the official MCP conformance suite

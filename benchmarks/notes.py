@@ -1,6 +1,8 @@
 """`make eval`, notes: every record saved through MCP as a checkpoint, every query asked there."""
 
-from benchmarks import report, server, sets
+from pathlib import Path
+
+from benchmarks import published, quality, report, server, sets
 from benchmarks.client import Client
 
 SUMMARY, DESCRIPTION = 500, 5000
@@ -27,35 +29,38 @@ def save_all(client: Client) -> tuple[dict[str, str], list[float]]:
 
 
 def main() -> None:
+    queries = sets.queries("notes/queries.jsonl")
     with server.running() as running:
         client = Client(running.port)
         names, save_times = save_all(client)
         rankings, search_times = [], []
-        for query in sets.queries("notes/queries.jsonl"):
+        for query in queries:
             found, took = client.timed("checkpoint_search", query=query.text[:1000], top_k=10)
-            ranking = [names[match["id"]] for match in found["results"]]
-            rankings.append((query, ranking))
+            rankings.append((query, [names[match["id"]] for match in found["results"]]))
             search_times.append(took)
-    text = describe(rankings, save_times, search_times)
+        theirs = rank_as_published(queries, running.data_dir / "models")
+    table = quality.table(
+        quality.Ranked("contextd", rankings, search_times), quality.Ranked(published.NAME, theirs)
+    )
+    text = (
+        f"{len(names)} checkpoints, each saved by `checkpoint_save` over MCP into the project it "
+        "comes from; the development queries asked by `checkpoint_search` over all projects, "
+        "beside the rule of the specification for errors taken literally.\n\n"
+        f"{table}\n\n"
+        f"While doing so: save {spread(save_times)}, search {spread(search_times)}."
+    )
     report.write("notes", "Notes as checkpoints: quality", "make eval", text)
 
 
-def describe(
-    rankings: list[tuple[sets.Query, list[str]]], saves: list[float], searches: list[float]
-) -> str:
-    rows = []
-    for subset in ["all", *sorted({query.subset for query, _ in rankings})]:
-        chosen = [pair for pair in rankings if subset in ("all", pair[0].subset)]
-        found = sets.quality(chosen)
-        figures = (found.recall_1, found.recall_5, found.recall_10, found.mrr, found.ndcg)
-        rows.append([subset, str(len(chosen)), *(f"{figure:.3f}" for figure in figures)])
-    heads = ["subset", "queries", "recall@1", "recall@5", "recall@10", "MRR@10", "nDCG@10"]
-    return (
-        f"{len(saves)} checkpoints, each saved by `checkpoint_save` over MCP into the project it "
-        "comes from; the development queries asked by `checkpoint_search` over all projects.\n\n"
-        f"{report.table(heads, rows)}\n\n"
-        f"While doing so: save {spread(saves)}, search {spread(searches)}."
-    )
+def rank_as_published(queries: list[sets.Query], models: Path) -> quality.Rankings:
+    records = sets.read("notes/corpus.jsonl")
+    texts, asked = [record["text"] for record in records], [query.text for query in queries]
+    rated = published.rate(published.Side(asked, asked), published.Side(texts, texts), models)
+    ids = [record["id"] for record in records]
+    return [
+        (query, [name for name, _ in published.best(row, ids, 10)])
+        for query, row in zip(queries, rated.match, strict=True)
+    ]
 
 
 def spread(times: list[float]) -> str:

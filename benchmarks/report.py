@@ -12,9 +12,11 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 
 
 def machine() -> str:
+    """With its load in the last five minutes, since it may have had other work to do."""
     gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
-        f"{os.cpu_count()} cores ({cpu()}), {gigabytes:.0f} GiB, Python {platform.python_version()}"
+        f"{os.cpu_count()} cores ({cpu()}) under a load of {os.getloadavg()[1]:.1f}, "
+        f"{gigabytes:.0f} GiB, Python {platform.python_version()}"
     )
 
 

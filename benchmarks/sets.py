@@ -15,10 +15,14 @@ EVAL = Path(os.environ.get("CONTEXTD_EVAL_DIR", ROOT.parent / "shared" / "eval")
 
 @dataclass(frozen=True)
 class Query:
+    """`error` is the line that tells it, `repo` where to look, in the sets that have them."""
+
     id: str
     subset: str
     text: str
     relevant: Mapping[str, int]
+    error: str = ""
+    repo: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,14 @@ def read(name: str) -> list[dict[str, Any]]:
 
 def queries(name: str) -> list[Query]:
     return [
-        Query(row["qid"], row["subset"], row["text"], row["rel"])
+        Query(
+            id=row["qid"],
+            subset=row["subset"],
+            text=row["text"],
+            relevant=row["rel"],
+            error=row.get("error", ""),
+            repo=row.get("repo", ""),
+        )
         for row in read(name)
         if row["split"] == "dev"
     ]

@@ -1,0 +1,135 @@
+"""`make eval`, errors: every record a remediation, every query asked by `remediation_search`."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.conf import settings
+
+from benchmarks import fixes, published, quality, report, sets
+from contextd import pipeline
+from contextd.callers import Caller, Entry
+from contextd.search import embedding
+from remediations.operations import RemediationMatches
+
+CALLER = Caller(principal="benchmark", door="cli", entry=Entry())
+LIMIT = 100
+FLOORS = [0.0, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8]
+PUBLISHED_FLOORS = (0.5, 0.3, 0.6)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The records found for a query with their scores, the best first."""
+
+    query: sets.Query
+    found: list[tuple[str, float]]
+
+    def above(self, floor: float) -> list[str]:
+        return [name for name, score in self.found[:10] if score >= floor]
+
+    def is_answered_without_the_right_one(self, floor: float) -> bool:
+        """Whether something else is shown: what a caller gets for an error nobody has fixed."""
+        return any(score >= floor for name, score in self.found if name not in self.query.relevant)
+
+
+def main() -> None:
+    records = sets.read("errors/corpus.jsonl")
+    queries = sets.queries("errors/queries.jsonl")
+    started = time.monotonic()
+    names = fixes.store(map(fixes.of_record, records))
+    loading = time.monotonic() - started
+    answers, times = ask(queries, names)
+    rated = rate_as_published(records, queries)
+    ids = [record["id"] for record in records]
+    theirs = answers_of(queries, ids, rated.match)
+    floored = answers_of(queries, ids, with_published_floors(rated))
+    text = (
+        f"{len(names)} remediations, stored in {loading:.0f} s; the development queries asked by "
+        "`remediation_search`, in one process and without HTTP, beside the rule of the "
+        "specification taken literally.\n\n"
+        f"{quality.table(ranked('contextd', answers, times), ranked(published.NAME, theirs))}\n\n"
+        "What `min_score` costs and spares, recall and MRR as means of the subsets. *Results*: how "
+        f"many there are on average of {LIMIT} asked for. *Unknown answered*: the share of queries "
+        "that are still given something when the right record is taken away.\n\n"
+        f"{curve(answers, theirs, floored)}"
+    )
+    report.write("errors", "Errors as remediations: quality", "make eval", text)
+
+
+def ask(queries: Sequence[sets.Query], names: fixes.Names) -> tuple[list[Answer], list[float]]:
+    """Answers, and the milliseconds that ten results of each take."""
+    embedding.warm_up()
+    answers, times = [], []
+    for query in queries:
+        started = time.perf_counter()
+        search(query, limit=10)
+        times.append((time.perf_counter() - started) * 1000)
+        results = search(query, limit=LIMIT).results
+        found = [(name, match.match_score) for match in results for name in names[match.id]]
+        answers.append(Answer(query, found))
+    return answers, times
+
+
+def search(query: sets.Query, limit: int) -> RemediationMatches:
+    arguments = {
+        "error_message": query.error,
+        "stack_trace": query.text if query.text != query.error else "",
+        "limit": limit,
+        "min_score": 0,
+    }
+    matches = pipeline.call("remediation_search", arguments, CALLER)
+    assert isinstance(matches, RemediationMatches)  # noqa: S101  (for the type)
+    return matches
+
+
+def rate_as_published(
+    records: Sequence[dict[str, str]], queries: Sequence[sets.Query]
+) -> published.Rated:
+    texts = [f"{r['trace'] or r['error']}\n{r['solution']}" for r in records]
+    return published.rate(
+        published.Side([query.text for query in queries], [query.error for query in queries]),
+        published.Side(texts, [record["error"] for record in records]),
+        settings.DATA_DIR / "models",
+    )
+
+
+def with_published_floors(rated: published.Rated) -> published.Scores:
+    semantic, string, match = PUBLISHED_FLOORS
+    passed = (rated.semantic >= semantic) & (rated.string >= string) & (rated.match >= match)
+    kept: published.Scores = np.where(passed, rated.match, 0)
+    return kept
+
+
+def answers_of(
+    queries: Sequence[sets.Query], ids: Sequence[str], match: published.Scores
+) -> list[Answer]:
+    return [
+        Answer(query, published.best(row, ids, LIMIT))
+        for query, row in zip(queries, match, strict=True)
+    ]
+
+
+def ranked(name: str, answers: Sequence[Answer], times: Sequence[float] = ()) -> quality.Ranked:
+    return quality.Ranked(name, [(answer.query, answer.above(0)) for answer in answers], times)
+
+
+def curve(ours: Sequence[Answer], theirs: Sequence[Answer], floored: Sequence[Answer]) -> str:
+    heads = ["ranking", "min_score", "recall@10", "MRR@10", "results", "unknown answered"]
+    rows = [["contextd", f"{floor:g}", *_at(ours, floor)] for floor in FLOORS]
+    rows += [[published.NAME, f"{floor:g}", *_at(theirs, floor)] for floor in FLOORS]
+    names = "0.6, semantic 0.5, string 0.3"
+    return report.table(heads, [*rows, [published.NAME, names, *_at(floored, 0.6)]])
+
+
+def _at(answers: Sequence[Answer], floor: float) -> list[str]:
+    found = quality.macro([(answer.query, answer.above(floor)) for answer in answers])
+    results = sum(score >= floor for answer in answers for _, score in answer.found)
+    unknown = sum(answer.is_answered_without_the_right_one(floor) for answer in answers)
+    means = [f"{results / len(answers):.0f}", f"{unknown / len(answers):.2f}"]
+    return [f"{found.recall_10:.3f}", f"{found.mrr:.3f}", *means]
+
+
+if __name__ == "__main__":
+    main()

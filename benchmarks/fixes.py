@@ -1,0 +1,95 @@
+"""Remediations made of evaluation records, stored in bulk, as `remediation_save` stores one."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from django.db import transaction
+
+from contextd import faults, search
+from remediations import reading, services
+from remediations.models import Remediation
+from remediations.reading import Reading
+
+BATCH = 8
+
+Names = dict[str, list[str]]
+"""Of a remediation, by its id, those of the evaluation records that it was made from."""
+
+
+@dataclass(frozen=True)
+class Fix:
+    """An evaluation record as an assistant would save it."""
+
+    name: str
+    error_message: str
+    stack_trace: str
+    solution: str
+    project: int | None = None
+
+    def read(self) -> Reading:
+        printed = self.stack_trace or self.error_message
+        error_type = faults.parse(printed).error_type[:200] or "Error"
+        return reading.read(self.error_message, self.stack_trace, error_type)
+
+
+def of_record(record: dict[str, Any]) -> Fix:
+    return Fix(
+        record["id"], record["error"], record["trace"], record["solution"] or record["title"]
+    )
+
+
+def store(fixes: Iterable[Fix], size: int = BATCH) -> Names:
+    """So many are embedded together.
+
+    Of fixes that are the same the first is kept, as it is when they are saved one after another.
+    """
+    names: Names = defaultdict(list)
+    for batch in _batches(fixes, size):
+        for pk, name in _store(batch):
+            names[pk].append(name)
+    return names
+
+
+def _store(batch: Sequence[Fix]) -> list[tuple[str, str]]:
+    readings = [fix.read() for fix in batch]
+    prepared = search.prepare_many(
+        [read.found_by(fix.solution) for read, fix in zip(readings, batch, strict=True)]
+    )
+    if not all(text.embedded for text in prepared):
+        raise RuntimeError("the embedding backend did not answer in time; is the machine busy?")
+    names = []
+    texts: defaultdict[int | None, dict[int, search.Prepared]] = defaultdict(dict)
+    with transaction.atomic():
+        for fix, read, text in zip(batch, readings, prepared, strict=True):
+            row, is_new = _row(fix, read)
+            names.append((str(row.pk), fix.name))
+            if is_new:
+                texts[fix.project][row.pk] = text
+        for project, of_project in texts.items():
+            search.store_many(services.DOMAIN, project, of_project)
+    return names
+
+
+def _row(fix: Fix, read: Reading) -> tuple[Remediation, bool]:
+    return Remediation.objects.get_or_create(
+        fingerprint=read.fingerprint,
+        solution_digest=services.digest_of(fix.solution),
+        project_id=fix.project,  # type: ignore[misc]  # the stubs forget that it may be null
+        defaults={
+            "error_message": fix.error_message,
+            "error_type": read.error_type,
+            "stack_trace": fix.stack_trace,
+            "solution": fix.solution,
+            "calls": list(read.calls),
+            "created_by": "benchmark",
+        },
+    )
+
+
+def _batches(fixes: Iterable[Fix], size: int) -> Iterator[list[Fix]]:
+    remaining = iter(fixes)
+    while batch := list(islice(remaining, size)):
+        yield batch

@@ -1,0 +1,61 @@
+"""The rule of the specification, taken literally: 0.7 cosine + 0.3 edit similarity.
+
+Whole texts are embedded as they are, each once, and every record is compared with every query.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein
+
+from contextd.search.embedding.local import LocalBackend
+
+NAME = "published 70/30"
+MEANING, WORDING = 0.7, 0.3
+Scores = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Side:
+    """Queries or records: what of them is embedded, and what is compared letter by letter."""
+
+    texts: Sequence[str]
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Rated:
+    """Of each query (row) and record (column): cosine, edit similarity, and both together."""
+
+    semantic: Scores
+    string: Scores
+
+    @property
+    def match(self) -> Scores:
+        weighed: Scores = MEANING * self.semantic + WORDING * self.string
+        return weighed
+
+
+def rate(asked: Side, stored: Side, models: Path) -> Rated:
+    """The edit similarity is 1 - distance / length, whatever the case."""
+    backend = LocalBackend(models)
+    questions, answers = (
+        np.asarray(backend.embed(side.texts, math.inf), np.float32) for side in (asked, stored)
+    )
+    string = process.cdist(
+        [line.lower() for line in asked.lines],
+        [line.lower() for line in stored.lines],
+        scorer=Levenshtein.normalized_similarity,
+        dtype=np.float32,
+    )
+    return Rated(questions @ answers.T, string)
+
+
+def best(scores: Scores, ids: Sequence[str], limit: int) -> list[tuple[str, float]]:
+    """The records of one query with their scores, the best first."""
+    return [(ids[i], float(scores[i])) for i in np.argsort(-scores, kind="stable")[:limit]]

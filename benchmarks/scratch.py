@@ -1,0 +1,43 @@
+"""Runs a measurement on a database of its own: `python -m benchmarks.scratch benchmarks.errors`."""
+
+import os
+import runpy
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import django
+from django.core.management import call_command
+
+from contextd import embedded
+
+
+@contextmanager
+def database() -> Iterator[None]:
+    """Settings are read after it has begun; they name a database that is gone when it ends."""
+    with tempfile.TemporaryDirectory(prefix="contextd-bench-") as fresh:
+        folder = Path(fresh)
+        folder.chmod(0o711)
+        with embedded.start_postgres(folder):
+            use_data_of(folder)
+            call_command("migrate", verbosity=0)
+            yield
+
+
+def use_data_of(folder: Path) -> None:
+    """Make this process one of those that work on the data there; settings are read now."""
+    os.environ |= {
+        "CONTEXTD_DATA_DIR": str(folder),
+        "CONTEXTD_LOG_LEVEL": "ERROR",
+        "CONTEXTD_RATE_LIMITS": "off",
+        "DATABASE_URL": embedded.database_url(folder),
+        "DJANGO_SETTINGS_MODULE": "contextd.settings",
+    }
+    django.setup()
+
+
+if __name__ == "__main__":
+    with database():
+        runpy.run_module(sys.argv[1], run_name="__main__")
