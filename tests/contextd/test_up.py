@@ -3,14 +3,16 @@ import os
 import re
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
+import httpx2
 import psutil
 import psycopg
 import pytest
@@ -82,6 +84,11 @@ class Up:
             self.process.send_signal(number)
         return self.process.wait(60)
 
+    def status(self) -> Any:
+        """What the operation of that name answers."""
+        address = f"http://127.0.0.1:{self.port}/api/v1/status"
+        return httpx2.post(address, timeout=60).json()
+
     def child(self, word: str) -> psutil.Process | None:
         children = psutil.Process(self.process.pid).children()
         return next((child for child in children if word in " ".join(child.cmdline())), None)
@@ -102,6 +109,7 @@ class Up:
 class FirstRun:
     data_dir: Path
     output: str
+    errors: str
     port: int
     stored_password: str
     exit_code: int
@@ -116,8 +124,8 @@ def first_run() -> Iterator[FirstRun]:
             rows = connection.execute("SELECT username, password FROM auth_user").fetchall()
         [(_, stored_password)] = rows
         exit_code = up.end(signal.SIGTERM)
-        output = up.output.read_text()
-        yield FirstRun(path, output, up.port, stored_password, exit_code, len(up.family()))
+        output, errors = up.output.read_text(), up.errors.read_text()
+        yield FirstRun(path, output, errors, up.port, stored_password, exit_code, len(up.family()))
 
 
 @pytest.fixture
@@ -190,8 +198,70 @@ def test_a_dead_worker_is_replaced_and_a_dead_web_server_is_the_end(used_dir: Pa
         web.kill()
 
         assert up.end() == 1
-        assert up.errors.read_text().endswith("contextd: the web server ended with SIGKILL\n")
+        assert up.errors.read_text().endswith(
+            "contextd: the web server ended with SIGKILL, so contextd stops: "
+            "start it again with `make run`\n"
+        )
         assert up.family() == []
+
+
+def test_a_dead_valkey_is_replaced_and_jobs_go_on(used_dir: Path) -> None:
+    with Up(used_dir) as up:
+        up.wait_until_ready()
+        valkey = up.child("valkey")
+        assert valkey
+        valkey.kill()
+        wait_for(lambda: "Valkey ended with SIGKILL (log: " in up.errors.read_text())
+        wait_for(lambda: up.child("valkey"))
+        wait_for(lambda: up.status()["status"] == "healthy")
+
+        assert up.process.poll() is None
+        assert "it is started again" in up.errors.read_text()
+
+
+def test_a_healthy_run_logs_nothing(first_run: FirstRun) -> None:
+    told_to_the_person = ("As root: ", "Still waiting for ", "contextd has stopped.")
+    lines = first_run.errors.splitlines()
+
+    assert [line for line in lines if not line.startswith(told_to_the_person)] == []
+
+
+def test_the_data_folder_is_for_its_owner_alone(data_dir: Path) -> None:
+    new = data_dir / "new"
+    with Up(data_dir, CONTEXTD_DATA_DIR=str(new), CONTEXTD_HTTP_HOST="192.0.2.1") as up:
+        up.end()
+
+    assert stat.S_IMODE(new.stat().st_mode) == 0o700
+
+
+def test_a_redis_elsewhere_that_does_not_answer_is_said(data_dir: Path) -> None:
+    with Up(data_dir, REDIS_URL="redis://me:hunter2@127.0.0.1:1/0") as up:
+        exit_code = up.end()
+        last_line = up.errors.read_text().splitlines()[-1]
+
+    assert exit_code == 1
+    assert last_line.startswith("contextd: REDIS_URL does not answer")
+    assert "hunter2" not in up.errors.read_text()
+
+
+@pytest.mark.parametrize("command", [["createsuperuser"], ["reembed"], ["token", "list"]])
+def test_a_command_without_a_database_says_it_in_one_line(command: list[str]) -> None:
+    nowhere = {**os.environ, "DATABASE_URL": "postgresql://me:hunter2@127.0.0.1:1/none"}
+
+    ended = subprocess.run(
+        [sys.executable, "manage.py", *command],
+        cwd=CHECKOUT,
+        env=nowhere,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    (line,) = ended.stderr.splitlines()
+    assert ended.returncode == 1
+    assert line.startswith("contextd: the database does not answer: start it with `make run`")
+    assert "hunter2" not in line
 
 
 def test_a_taken_port_is_said_before_anything_starts(data_dir: Path) -> None:
