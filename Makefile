@@ -37,6 +37,7 @@ snapshots: .venv/installed-dev ## Write anew what callers may rely on
 	@$(MANAGE) call --contracts > tests/snapshots/operations.new
 	@mv tests/snapshots/operations.new tests/snapshots/operations.json
 	@$(MANAGE) docs
+	@$(BIN)/python -m tests.contextd.malformed
 
 eval: .venv/installed-dev ## Measure how well search finds
 	@$(BIN)/python -m benchmarks.notes

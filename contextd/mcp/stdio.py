@@ -1,42 +1,67 @@
 """The MCP server on standard input and output, for a client that starts it as its child."""
 
+import logging
 import os
 import uuid
 from contextvars import ContextVar
 from functools import partial
-from io import TextIOWrapper
+from typing import BinaryIO
 
 import anyio
 from django.conf import settings
+from mcp import MCPError
 from mcp.server.context import CallNext, HandlerResult
-from mcp.server.stdio import stdio_server
 
-from contextd import auth
+from contextd import auth, logs
 from contextd.auth import Admission
 from contextd.callers import Caller
 from contextd.errors import ContextdError
-from contextd.mcp import answers, server, tools
+from contextd.mcp import answers, pipes, server, tools
 from contextd.mcp.peers import Peers
 from contextd.mcp.tools import Context
 from contextd.mcp.workers import Workers
 
+logger = logging.getLogger(__name__)
 
-def take_stdout() -> TextIOWrapper:
+
+def take_stdin() -> int:
+    """The real standard input; whoever else reads from it finds it at its end."""
+    source = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return source
+
+
+def take_stdout() -> BinaryIO:
     """The real standard output; from now on whatever else is printed goes to standard error.
 
     It is done to the file descriptor, so that libraries written in C obey too.
     """
     wire = os.dup(1)
     os.dup2(2, 1)
-    return open(wire, "w", encoding="utf-8", newline="\n")
+    return open(wire, "wb")
 
 
-def serve(wire: TextIOWrapper, context: str | None) -> None:
+def serve(wire: BinaryIO, context: str | None) -> None:
     """Answer until standard input ends."""
-    anyio.run(_serve, wire, context)
+    anyio.run(_serve, take_stdin(), wire, context)
 
 
-async def _serve(wire: TextIOWrapper, context: str | None) -> None:
+async def log(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Middleware: one line for each request, with its id."""
+    with logs.about_request(ctx.request_id):
+        try:
+            result = await call_next(ctx)
+        except MCPError as error:
+            logger.error("%s is refused: %s", ctx.method, error.message)
+            raise
+        if ctx.request_id is not None:
+            logger.info("%s is answered", ctx.method)
+        return result
+
+
+async def _serve(source: int, wire: BinaryIO, context: str | None) -> None:
     workers = Workers(settings.WORKERS)
     session_id = uuid.uuid4().hex
     admitted: ContextVar[Admission] = ContextVar("admitted")
@@ -58,10 +83,7 @@ async def _serve(wire: TextIOWrapper, context: str | None) -> None:
         return auth.caller_of_mcp(admitted.get(), client=client, session_id=session_id)
 
     mcp = server.build(workers, caller_of)
-    mcp.middleware.insert(0, admit)
-    async with (
-        Peers().listening(),
-        stdio_server(stdout=anyio.wrap_file(wire)) as (incoming, outgoing),
-    ):
+    mcp.middleware[:0] = [log, admit]
+    async with Peers().listening(), pipes.connected(source, wire) as (incoming, outgoing):
         await mcp.run(incoming, outgoing, mcp.create_initialization_options())
     workers.shut_down()

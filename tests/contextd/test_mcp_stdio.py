@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from mcp import ClientSession, MCPError
 
+from contextd import changes
 from tests.clients import CLIENT, MODERN_VERSION, VERSIONS, over_stdio, text_of
 from tests.server import ROOT, Server
 
@@ -90,6 +91,22 @@ def test_nothing_but_the_protocol_is_on_standard_output(environment: Mapping[str
         assert told in logged
 
 
+def test_a_change_made_in_another_process_is_told(
+    transactional_db: None, environment: Mapping[str, str]
+) -> None:
+    with started(environment) as process:
+        for message in HANDSHAKE:
+            write(process, message)
+        read(process)
+        write(process, call("door_echo"))  # which is answered after the handshake has ended
+        read(process)
+        changes.announce("tools")
+        told = read(process)
+        process.communicate(timeout=20)
+
+    assert told["method"] == "notifications/tools/list_changed"
+
+
 def test_the_end_of_input_is_the_end(environment: Mapping[str, str]) -> None:
     ended = subprocess.run(
         COMMAND, cwd=ROOT, env=environment, input=b"", capture_output=True, timeout=60, check=False
@@ -97,6 +114,32 @@ def test_the_end_of_input_is_the_end(environment: Mapping[str, str]) -> None:
 
     assert (ended.returncode, ended.stdout) == (0, b"")
     assert b"Traceback" not in ended.stderr
+
+
+def test_calls_in_flight_are_answered_when_the_input_ends(environment: Mapping[str, str]) -> None:
+    with started(environment) as process:
+        for message in (*HANDSHAKE, call("door_linger")):
+            write(process, message)
+        read(process)
+        output, logged = process.communicate(timeout=20)
+
+    (answer,) = [json.loads(line) for line in output.splitlines()]
+    assert (answer["id"], answer["error"]["message"]) == (2, "Connection closed")
+    assert process.returncode == 0
+    assert b"Traceback" not in logged
+
+
+def test_what_is_logged_names_the_request(environment: Mapping[str, str]) -> None:
+    with started(environment) as process:
+        for message in (*HANDSHAKE, call("no_such")):
+            write(process, message)
+        read(process), read(process)
+        _, logged = process.communicate(timeout=20)
+
+    lines = [json.loads(line) for line in logged.splitlines() if b"req_id" in line]
+    told = {line["req_id"]: (line["level"], line["message"]) for line in lines}
+    assert told["1"] == ("INFO", "initialize is answered")
+    assert told["2"] == ("ERROR", "tools/call is refused: Unknown tool: no_such")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

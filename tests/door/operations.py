@@ -141,3 +141,9 @@ async def run_errand(caller: Caller, request: Echo, talk: Conversation) -> Said:
     elif request.aside == "linger":
         await asyncio.sleep(20)
     return Said(text=request.text, aside="alone" if is_alone else "waited for")
+
+
+@operation("door_linger", effect="read", timeout=30)
+async def linger(caller: Caller, request: Nothing, talk: Conversation) -> Said:
+    await asyncio.sleep(20)
+    return Said(text="late", aside=None)

@@ -1,0 +1,74 @@
+"""What a client on standard input may send when, and with which ids."""
+
+from enum import Enum
+from typing import Any
+
+from mcp.server.runner import _has_modern_envelope as has_envelope
+from mcp.types import JSONRPCError, JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
+from mcp.types import JSONRPCResponse as Answer
+
+NOT_INITIALIZED = "Server not initialized. Send initialized notification first."
+ALREADY_INITIALIZED = "Already initialized"
+MAX_ID = 64
+
+
+class State(Enum):
+    NOT_INITIALIZED = "not initialized"
+    INITIALIZING = "initializing"
+    INITIALIZED = "initialized"
+
+
+class Lifecycle:
+    """Follows one connection. Requests of 2026-07-28 say all themselves, so they pass at once."""
+
+    def __init__(self) -> None:
+        self._state = State.NOT_INITIALIZED
+        self._handshake: Any = None
+        self._open: set[str] = set()
+        self.version = ""
+        """What the handshake came to."""
+
+    def refusal(self, message: JSONRPCMessage) -> str | None:
+        """Why the message may not pass; None notes that it does."""
+        if isinstance(message, JSONRPCNotification):
+            self._note(message)
+            return None
+        if not isinstance(message, JSONRPCRequest):
+            return None
+        why = self._refusal_of(message)
+        if why is None:
+            self._open.add(str(message.id))
+        return why
+
+    def is_running(self, message: JSONRPCMessage) -> bool:
+        """Whether a request with its id is not answered yet."""
+        return isinstance(message, JSONRPCRequest) and str(message.id) in self._open
+
+    def answered(self, message: JSONRPCMessage) -> None:
+        if not isinstance(message, Answer | JSONRPCError):
+            return
+        self._open.discard(str(message.id))
+        if self._handshake is not None and message.id == self._handshake:
+            self._handshake = None
+            if isinstance(message, Answer):
+                self.version = message.result.get("protocolVersion", "")
+            else:
+                self._state = State.NOT_INITIALIZED
+
+    def _refusal_of(self, request: JSONRPCRequest) -> str | None:
+        if has_envelope(request.params) or request.method == "ping":
+            return None
+        if request.method != "initialize":
+            return None if self._state is State.INITIALIZED else NOT_INITIALIZED
+        if self._state is not State.NOT_INITIALIZED:
+            return ALREADY_INITIALIZED
+        self._state, self._handshake = State.INITIALIZING, request.id
+        return None
+
+    def _note(self, notification: JSONRPCNotification) -> None:
+        is_expected = self._state is State.INITIALIZING
+        if notification.method == "notifications/initialized" and is_expected:
+            self._state = State.INITIALIZED
+        elif notification.method == "notifications/cancelled":
+            # It will not be answered.
+            self._open.discard(str((notification.params or {}).get("requestId")))

@@ -1,0 +1,170 @@
+"""What clients should not send, and what each door answers; `docs/mcp.md` has it as a table."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.plain_http import ENVELOPE, PREFIX, initialize, rpc
+from tests.server import ROOT
+
+PAGE = ROOT / "docs/mcp.md"
+START, END = "<!-- table of what is malformed -->", "<!-- end of the table -->"
+TOO_LARGE = b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "%s"}}' % (
+    b"a" * (10 * 1024 * 1024)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A JSON-RPC error code, the HTTP status where there is one, and whether the id is known."""
+
+    code: int | None
+    status: int | None = None
+    has_id: bool = False
+
+    def __str__(self) -> str:
+        if self.code is None:
+            return f"{self.status}" if self.status else "no answer"
+        code = f"{self.code}" + (", with the id" if self.has_id else "")
+        return f"{self.status}: {code}" if self.status else code
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """`session` is the answer over HTTP up to 2025-11-25, `modern` that of 2026-07-28."""
+
+    title: str
+    content: Any
+    session: Answer | None
+    modern: Answer | None
+    stdio: Answer | None
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def body(self, *, is_modern: bool) -> Any:
+        """Bytes as they are; a message with what its version adds to every one."""
+        if not is_modern or not isinstance(self.content, dict) or "params" not in self.content:
+            return self.content
+        params = self.content["params"]
+        if not isinstance(params, dict):
+            return self.content
+        return {**self.content, "params": {"_meta": ENVELOPE, **params}}
+
+
+def both(code: int) -> tuple[Answer, Answer, Answer]:
+    return Answer(code, 400), Answer(code, 400), Answer(code)
+
+
+def http(status: int, code: int | None = -32600) -> tuple[Answer, Answer, None]:
+    return Answer(code, status), Answer(code, status), None
+
+
+PING = rpc("ping")
+LISTING = rpc("tools/list")
+
+CASES = [
+    Case("not JSON", b"{", *both(-32700)),
+    Case("not UTF-8", b'{"jsonrpc": "2.0", "id": 1, "method": "\xff"}', *both(-32700)),
+    Case("nested 100,000 deep", b"[" * 100_000 + b"]" * 100_000, *both(-32700)),
+    Case("no object", b'"ping"', *both(-32600)),
+    Case("another jsonrpc than 2.0", {**PING, "jsonrpc": "1.0"}, *both(-32600)),
+    Case("no method", {"jsonrpc": "2.0", "id": 1}, *both(-32600)),
+    Case("id null", {**LISTING, "id": None}, *both(-32600)),
+    Case("id true", {**LISTING, "id": True}, *both(-32600)),
+    Case("id 1.5", {**LISTING, "id": 1.5}, *both(-32600)),
+    Case("a batch, on another version than 2025-03-26", [PING], *both(-32600)),
+    Case("larger than 10 MB", TOO_LARGE, *http(413)[:2], Answer(-32600)),
+    Case(
+        "unknown method",
+        rpc("no/such"),
+        Answer(-32601, 200, has_id=True),
+        Answer(-32601, 404, has_id=True),
+        Answer(-32601, has_id=True),
+    ),
+    Case(
+        "params of another type",
+        rpc("tools/list", {"cursor": 7}),
+        Answer(-32602, 200, has_id=True),
+        Answer(-32602, 400, has_id=True),
+        Answer(-32602, has_id=True),
+    ),
+    Case(
+        "unknown tool",
+        rpc("tools/call", {"name": "no_such"}),
+        Answer(-32602, 200, has_id=True),
+        Answer(-32602, 400, has_id=True),
+        Answer(-32602, has_id=True),
+    ),
+    Case(
+        "initialize again",
+        initialize("2025-11-25"),
+        Answer(-32600, 400),
+        Answer(-32601, 404, has_id=True),
+        Answer(-32600, has_id=True),
+    ),
+    Case("Content-Type text/plain", LISTING, *http(415), {"Content-Type": "text/plain"}),
+    Case("Accept without text/event-stream", LISTING, *http(406), {"Accept": "application/json"}),
+    Case("Host of another site", LISTING, *http(421), {"Host": "evil.example"}),
+    Case("Origin of another site", LISTING, *http(403), {"Origin": "https://evil.example"}),
+    Case("wrong token", LISTING, *http(401), {"Authorization": "Bearer wrong"}),
+    Case("unknown context", LISTING, *http(404), {"X-MCP-Context": "no-such"}),
+    Case(
+        "unknown session",
+        LISTING,
+        Answer(-32600, 404),
+        None,
+        None,
+        {"Mcp-Session-Id": "0" * 32},
+    ),
+    Case(
+        "a version that does not exist, in MCP-Protocol-Version",
+        {**LISTING, "params": {"_meta": {**ENVELOPE, f"{PREFIX}protocolVersion": "2099-01-01"}}},
+        None,
+        Answer(-32022, 400, has_id=True),
+        None,
+        {"MCP-Protocol-Version": "2099-01-01"},
+    ),
+    Case(
+        "Mcp-Method of another method",
+        LISTING,
+        None,
+        Answer(-32020, 400, has_id=True),
+        None,
+        {"Mcp-Method": "tools/call"},
+    ),
+    Case(
+        "a version in the header, another in the message",
+        {**LISTING, "params": {"_meta": {**ENVELOPE, f"{PREFIX}protocolVersion": "2025-11-25"}}},
+        None,
+        Answer(-32020, 400, has_id=True),
+        None,
+    ),
+    Case(
+        "no capabilities in the message",
+        {
+            **LISTING,
+            "params": {"_meta": {f"{PREFIX}protocolVersion": "2026-07-28"}},
+        },
+        None,
+        Answer(-32602, 400, has_id=True),
+        None,
+    ),
+]
+
+
+def table() -> str:
+    rows = ["| | up to 2025-11-25 | 2026-07-28 | stdio |", "|---|---|---|---|"]
+    rows += [
+        f"| {case.title} | {case.session or ''} | {case.modern or ''} | {case.stdio or ''} |"
+        for case in CASES
+    ]
+    return "\n".join(rows)
+
+
+def main() -> None:
+    """`python -m tests.contextd.malformed` writes it into the page."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
+    _, _, after = rest.partition(END)
+    PAGE.write_text(f"{before}{START}\n{table()}\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""Whatever is wrong with a message has an answer that is written down."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.clients import MODERN_VERSION
+from tests.contextd.malformed import CASES, PAGE, Answer, Case, table
+from tests.contextd.test_mcp_stdio import HANDSHAKE, read, started, write
+from tests.plain_http import answer_of, initialize, open_session
+from tests.server import environment_of_processes
+
+OF_SESSIONS = [case for case in CASES if case.session]
+MODERN = [case for case in CASES if case.modern]
+ON_STDIO = [case for case in CASES if case.stdio]
+
+
+def title(case: Case) -> str:
+    return case.title
+
+
+@pytest.fixture
+def session(http: httpx2.Client) -> dict[str, str]:
+    return open_session(http)
+
+
+def given(response: httpx2.Response) -> Answer:
+    answer = answer_of(response)
+    return Answer(answer["error"]["code"], response.status_code, answer["id"] is not None)
+
+
+def sent(content: Any) -> bytes:
+    return content if isinstance(content, bytes) else json.dumps(content).encode()
+
+
+@pytest.mark.parametrize("case", OF_SESSIONS, ids=title)
+def test_on_a_session(http: httpx2.Client, session: dict[str, str], case: Case) -> None:
+    headers = {"Content-Type": "application/json", **session, **case.headers}
+
+    response = http.post("/mcp", content=sent(case.body(is_modern=False)), headers=headers)
+
+    assert given(response) == case.session
+
+
+@pytest.mark.parametrize("case", MODERN, ids=title)
+def test_without_sessions(http: httpx2.Client, case: Case) -> None:
+    body = case.body(is_modern=True)
+    headers = {"Content-Type": "application/json", "MCP-Protocol-Version": MODERN_VERSION}
+    if isinstance(body, dict):
+        headers["Mcp-Method"] = str(body.get("method"))
+        headers["Mcp-Name"] = str(body.get("params", {}).get("name"))
+
+    response = http.post("/mcp", content=sent(body), headers={**headers, **case.headers})
+
+    assert given(response) == case.modern
+
+
+@pytest.fixture(scope="module")
+def pipe(django_db_setup: None) -> Iterator[Any]:
+    """One process for all cases: what is wrong with one must not be felt by the next."""
+    with started(environment_of_processes()) as process:
+        for message in HANDSHAKE:
+            write(process, message)
+        read(process)
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+        process.wait(30)
+
+
+@pytest.mark.parametrize("case", ON_STDIO, ids=title)
+def test_on_standard_input(db: None, pipe: Any, case: Case) -> None:
+    pipe.stdin.write(sent(case.body(is_modern=False)) + b"\n")
+    pipe.stdin.flush()
+
+    answer = read(pipe)
+
+    assert Answer(answer["error"]["code"], None, answer["id"] is not None) == case.stdio
+
+
+def test_the_page_has_the_table() -> None:
+    """Run `make snapshots` to write it anew."""
+    assert table() in PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("version", ["2099-01-01", MODERN_VERSION, ""])
+def test_a_handshake_with_an_unknown_version_comes_to_the_latest_we_know(
+    http: httpx2.Client, version: str
+) -> None:
+    answer = answer_of(http.post("/mcp", json=initialize(version)))
+
+    assert answer["result"]["protocolVersion"] == "2025-11-25"
