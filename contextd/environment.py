@@ -211,9 +211,16 @@ def read() -> Environment:
     try:
         return Environment()
     except ValidationError as error:
-        problems = [f"{problem['loc'][0]}: {problem['msg']}" for problem in error.errors()]
+        problems = [f"{name_of(problem['loc'])}: {problem['msg']}" for problem in error.errors()]
         line = "; ".join(dict.fromkeys(problems))
         raise ImproperlyConfigured(line.replace("Input should be", "must be")) from None
+
+
+def name_of(location: tuple[int | str, ...]) -> str:
+    """The variable; one that is missing is known by its field only."""
+    field = Environment.model_fields.get(str(location[0]))
+    alias = field and field.validation_alias
+    return str(alias.choices[0] if isinstance(alias, AliasChoices) else location[0])
 
 
 @contextmanager

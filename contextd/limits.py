@@ -62,7 +62,11 @@ def _bucket(rate: Rate) -> Throttled:
         server=settings.REDIS_URL, options={"SOCKET_TIMEOUT": 1, "SOCKET_CONNECT_TIMEOUT": 1}
     )
     return Throttled(
-        using=RateLimiterType.GCRA.value, quota=quota, store=redis, key_prefix="contextd:rate"
+        using=RateLimiterType.GCRA.value,
+        quota=quota,
+        store=redis,
+        # Whoever is given another rate waits for nothing of the one before.
+        key_prefix=f"contextd:rate:{rate.per_second:g}:{rate.burst}",
     )
 
 

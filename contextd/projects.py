@@ -64,7 +64,7 @@ def resolve(caller: Caller, path: str, context: Mapping[str, str] | None = None)
     project = _known(path, top, remote) or _create(caller, root, remote)
     if not caller.sees(project.pk):
         raise _not_held(caller, root)
-    if remote and project.git_remote == remote:
+    if remote and project.git_remote == remote and _may_claim(caller, root):
         ProjectPath.objects.get_or_create(path=root, defaults={"project": project})
     telemetry.about_project(project.pk)
     return project
@@ -105,6 +105,14 @@ def _create(caller: Caller, root: str, remote: str | None) -> Project:
         return project
     project.delete()  # another call made one for this folder first
     return alias.project
+
+
+def _may_claim(caller: Caller, root: str) -> bool:
+    """What lies in a project that the caller does not see is not the caller's to give away."""
+    if caller.sees_all_projects:
+        return True
+    alias = ProjectPath.objects.containing(root).first()
+    return alias is None or caller.sees(alias.project_id)
 
 
 def _not_held(caller: Caller, root: str) -> NotAllowed:

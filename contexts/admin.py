@@ -26,13 +26,23 @@ GIVEN_BY_ADMINS = ["name", "all_projects", "projects", "calls_per_second", "call
 
 def may_change(request: HttpRequest, context: Context | None) -> bool:
     """Staff with Django's own permission may, and whoever has the grant `manage` there."""
-    user = request.user
-    if user.has_perm("contexts.change_context"):
+    if may_change_all(request):
         return True
-    managed = Context.objects.managed_by(user.pk) if user.is_active and user.pk else None
-    if managed is None:
-        return False
+    managed = managed_by(request)
     return managed.filter(pk=context.pk).exists() if context else managed.exists()
+
+
+def managed_by(request: HttpRequest) -> QuerySet[Context]:
+    return Context.objects.managed_by(request.user.pk or 0)
+
+
+def may_change_all(request: HttpRequest) -> bool:
+    return request.user.has_perm("contexts.change_context")
+
+
+def is_default(context: Context | None) -> bool:
+    """Requests that name no context, and the admin itself, work in it: it stays."""
+    return context is not None and context.name == DEFAULT_CONTEXT
 
 
 class PartOfContext(Inline):
@@ -70,16 +80,18 @@ class VariableForm(VariableModelForm):
         super().__init__(*args, **kwargs)
         self.was_secret = bool(self.instance.pk and self.instance.is_secret)
         if self.was_secret:
-            self.fields["value"].help_text = "Saved; leave empty to keep it"
+            self.hint("saved; leave empty to keep it")
         elif self.instance.pk:
-            self.initial["value"] = self.saved_value()
+            self.show_value()
 
-    def saved_value(self) -> str:
+    def show_value(self) -> None:
         try:
-            return self.instance.value
+            self.initial["value"] = self.instance.value
         except Undecipherable:
-            self.fields["value"].help_text = "Unreadable since the secret key changed"
-            return ""
+            self.hint("unreadable since the secret key is another; enter it anew")
+
+    def hint(self, text: str) -> None:
+        self.fields["value"].widget.attrs["placeholder"] = text
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
@@ -113,12 +125,11 @@ class ContextAdmin(admin.ModelAdmin[Context]):
         contexts = super().get_queryset(request)
         if request.user.has_perm("contexts.view_context") or may_change_all(request):
             return contexts
-        return contexts.filter(pk__in=Context.objects.managed_by(request.user.pk or 0))
+        return contexts.filter(pk__in=managed_by(request))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Context | None = None) -> list[str]:
-        if not may_change_all(request):
-            return GIVEN_BY_ADMINS
-        return ["name"] if obj else []  # clients know it by its name
+        fixed = GIVEN_BY_ADMINS if not may_change_all(request) else ["name"] if obj else []
+        return [*fixed, "is_active"] if is_default(obj) else fixed
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return super().has_module_permission(request) or may_change(request, None)
@@ -130,8 +141,7 @@ class ContextAdmin(admin.ModelAdmin[Context]):
         return may_change(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Context | None = None) -> bool:
-        is_default = obj is not None and obj.name == DEFAULT_CONTEXT
-        return super().has_delete_permission(request, obj) and not is_default
+        return super().has_delete_permission(request, obj) and not is_default(obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Context]) -> None:
         super().delete_queryset(request, queryset.exclude(name=DEFAULT_CONTEXT))
@@ -140,10 +150,6 @@ class ContextAdmin(admin.ModelAdmin[Context]):
         super().save_related(request, form, formsets, change)
         for mistake in services.mistakes(form.instance):
             messages.warning(request, f"{form.instance}: {mistake}")
-
-
-def may_change_all(request: HttpRequest) -> bool:
-    return request.user.has_perm("contexts.change_context")
 
 
 class TokenForm(TokenModelForm):

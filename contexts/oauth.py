@@ -21,6 +21,7 @@ from contextd.errors import TimedOut
 
 # Those with a public key, so that nobody can sign with what the issuer publishes.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
+LOOKUP_SECONDS = 5
 CLOCK_SKEW_SECONDS = 10
 SECONDS_SILENT = 10
 
@@ -101,11 +102,15 @@ class Issuer:
     def _keys(self) -> jwt.PyJWKClient:
         if self._client is None:
             self._client = jwt.PyJWKClient(self._jwks_url or discover(self.name))
-        self._client.timeout = max(0.1, limits.time_left())
+        self._client.timeout = seconds_left()
         return self._client
 
 
 issuer_at = cache(Issuer)
+
+
+def seconds_left() -> float:
+    return max(0.1, min(LOOKUP_SECONDS, limits.time_left()))
 
 
 def no_answer(issuer: str) -> TimedOut:
@@ -122,7 +127,7 @@ class Metadata(BaseModel):
 def discover(issuer: str) -> str:
     """Where its keys are, by its own metadata (RFC 8414, else OpenID Connect)."""
     for address in metadata_addresses(issuer):
-        response = httpx2.get(address, timeout=max(0.1, limits.time_left()))
+        response = httpx2.get(address, timeout=seconds_left())
         try:
             metadata = Metadata.model_validate_json(response.content)
         except ValidationError:

@@ -7,7 +7,7 @@ from django.apps import apps
 from django.core.cache import cache
 from django.db.models.signals import post_migrate
 
-from contextd import operations, pipeline
+from contextd import operations, pipeline, search
 from contextd.callers import Caller, Entry
 from contextd.operations import Operation
 
@@ -20,8 +20,9 @@ class Call(Protocol):
 def default_context_after_a_flush() -> Iterator[None]:
     """A transactional test ends with empty tables; what migrations ship is put back."""
 
-    def ship(using: str, **signal: Any) -> None:
-        migration.ship(apps, None)
+    def ship(**signal: Any) -> None:
+        if "plan" not in signal:  # so it is no migration
+            migration.ship(apps, None)
 
     migration = import_module("contexts.migrations.0004_default_context")
     post_migrate.connect(ship, sender=apps.get_app_config("contexts"))
@@ -40,8 +41,14 @@ def caller() -> Caller:
     return Caller(principal="tester", door="cli", entry=Entry(), connection="test")
 
 
+@pytest.fixture(scope="session")
+def warm_model() -> None:
+    """A server loads the embedding model before it is ready, and no call waits for that."""
+    search.warm_up()
+
+
 @pytest.fixture
-def call(transactional_db: None, caller: Caller) -> Call:
+def call(transactional_db: None, caller: Caller, warm_model: None) -> Call:
     """Run an operation the way every door does: `call("checkpoint_save", summary=...)`."""
 
     def call(name: str, **arguments: Any) -> Any:

@@ -169,6 +169,19 @@ def test_a_caller_cannot_reach_a_project_it_does_not_see(caller: Caller) -> None
         )
 
 
+def test_a_caller_cannot_claim_a_folder_in_a_project_it_does_not_see(caller: Caller) -> None:
+    secret = projects.resolve(caller, "/w/secret", {"git_remote": "https://example.com/a/secret"})
+    remote = {"git_remote": "https://example.com/acme/shop"}
+    shop = projects.resolve(caller, "/w/shop", remote)
+    stranger = dataclasses.replace(caller, entry=Entry(projects=frozenset([shop.pk])))
+
+    assert projects.resolve(stranger, "/w/secret/lib", remote) == shop
+    assert projects.resolve(stranger, "/x/shop", remote) == shop
+
+    assert projects.resolve(caller, "/w/secret/lib") == secret
+    assert projects.resolve(caller, "/x/shop") == shop
+
+
 def test_merging_moves_paths_and_the_remote(caller: Caller) -> None:
     kept = projects.resolve(caller, "/w/shop")
     absorbed = projects.resolve(caller, "/x/shop", {"git_remote": "https://example.com/acme/shop"})

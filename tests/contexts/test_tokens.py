@@ -10,16 +10,14 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from contextd.callers import CredentialLapsed
+from contextd.callers import CredentialLapsed, Principal
 from contexts import tokens
 from contexts.models import Token
+from tests.contexts.conftest import MakeContext
 
 pytestmark = pytest.mark.django_db
 
-
-@pytest.fixture
-def ann() -> User:
-    return User.objects.create_user("ann")
+CREATE = ["create", "--user", "ann", "--name", "laptop"]
 
 
 def run(*words: str) -> str:
@@ -95,9 +93,52 @@ def test_days_limit_how_long_it_is_valid(ann: User) -> None:
     assert timedelta(days=2, hours=23) < left <= timedelta(days=3)
 
 
+def test_limits_can_be_given(ann: User, make_context: MakeContext) -> None:
+    make_context("backend")
+    make_context("frontend")
+    limits = ["--read-only", "--context", "backend", "--context", "frontend"]
+
+    secret = run(*CREATE, *limits, "--default-context", "frontend")
+
+    assert tokens.principal_of(secret) == Principal(
+        name=f"user:{ann.pk}",
+        user_id=ann.pk,
+        is_read_only=True,
+        contexts=frozenset(["backend", "frontend"]),
+        default_context="frontend",
+    )
+    assert "reads in backend, frontend" in run("list")
+
+
+def test_the_only_context_is_the_default(ann: User, make_context: MakeContext) -> None:
+    make_context("backend")
+
+    principal = tokens.principal_of(run(*CREATE, "--context", "backend"))
+
+    assert principal is not None
+    assert principal.default_context == "backend"
+
+
+def test_without_limits_it_is_as_good_as_its_user(ann: User) -> None:
+    secret = run(*CREATE)
+
+    assert tokens.principal_of(secret) == Principal(name=f"user:{ann.pk}", user_id=ann.pk)
+    assert "executes in all contexts" in run("list")
+
+
+def test_a_default_that_it_may_not_select_is_refused(ann: User, make_context: MakeContext) -> None:
+    make_context("backend")
+
+    with pytest.raises(CommandError, match="'default' is not among those"):
+        run(*CREATE, "--context", "backend", "--default-context", "default")
+    assert not Token.objects.exists()
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
+        ([*CREATE, "--context", "nope"], "there is no context named 'nope'"),
+        ([*CREATE, "--default-context", "nope"], "there is no context named 'nope'"),
         (["create", "--user", "bob", "--name", "x"], "there is no user 'bob'"),
         (["revoke", "77"], "there is no token 77"),
         (["create", "--user", "ann", "--name", "x" * 101], "a name has 1 to 100 characters"),
@@ -108,7 +149,7 @@ def test_days_limit_how_long_it_is_valid(ann: User) -> None:
         ),
     ],
 )
-def test_what_cannot_be_is_said(words: list[str], sentence: str) -> None:
+def test_what_cannot_be_is_said(ann: User, words: list[str], sentence: str) -> None:
     with pytest.raises(CommandError, match=sentence):
         run(*words)
 

@@ -120,7 +120,7 @@ def context_named(name: str) -> Context:
 def state(context: Context) -> str:
     if not context.is_active:
         return "inactive"
-    return "open" if context.is_open else f"{len(context.grants.all())} grants"
+    return "open" if context.is_open else f"granted to {len(context.grants.all())}"
 
 
 def described(context: Context) -> dict[str, Any]:

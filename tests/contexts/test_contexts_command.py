@@ -1,0 +1,114 @@
+"""`manage.py contexts`."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.core.management import CommandError, call_command
+
+from contextd.models import Project
+from contexts.models import Context, Grant
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*words: str) -> str:
+    out = StringIO()
+    call_command("contexts", *words, stdout=out)
+    return out.getvalue().strip()
+
+
+def refusal_of(*words: str) -> str:
+    with pytest.raises(CommandError) as refused:
+        run(*words)
+    return str(refused.value)
+
+
+def test_default_is_there_from_the_start() -> None:
+    (default,) = json.loads(run("list", "--json"))
+
+    assert default["name"] == "default"
+    assert default["open"] is default["active"] is True
+    assert default["projects"] == "all"
+    assert default["tools"] == default["resources"] == default["prompts"] == ["*"]
+
+
+def test_a_context_is_made_with_what_it_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--description", "Of the shop team", "--tools", "checkpoint_*", "status"]
+    run("create", "shop", *words, "--prompts", "resume", "--projects", "/w/shop", "/w/api")
+
+    made = Context.objects.get(name="shop")
+    assert made.tools == ["checkpoint_*", "status"]
+    assert (made.resources, made.prompts) == ([], ["resume"])
+    assert {project.name for project in made.projects.all()} == {"shop", "api"}
+    assert (made.is_active, made.is_open, made.all_projects) == (True, False, False)
+    assert "shop: only superusers may use it" in capsys.readouterr().err
+
+
+def test_projects_that_are_known_are_taken_as_they_are() -> None:
+    run("create", "shop", "--projects", "/w/shop")
+    run("create", "other", "--projects", "/w/shop/src")
+
+    assert Project.objects.count() == 1
+
+
+@pytest.mark.parametrize("name", ["Shop", "a b", "", "x" * 65, "../etc", "default", "shop\n"])
+def test_a_name_must_be_simple_and_free(name: str) -> None:
+    assert refusal_of("create", name)
+    assert [context.name for context in Context.objects.all()] == ["default"]
+
+
+def test_a_user_or_a_group_is_granted_and_no_more(ann: User) -> None:
+    Group.objects.create(name="developers")
+    run("create", "shop")
+
+    assert run("grant", "shop", "--user", "ann") == "ann may execute in shop"
+    assert run("grant", "shop", "--user", "ann", "--permission", "read") == "ann may read in shop"
+    assert run("grant", "shop", "--group", "developers") == "group developers may execute in shop"
+    assert Grant.objects.count() == 2
+
+    run("revoke", "shop", "--user", "ann")
+    run("revoke", "shop", "--group", "developers")
+    assert not Grant.objects.exists()
+
+
+def test_what_does_not_exist_is_said(ann: User) -> None:
+    run("create", "shop")
+
+    for words, reason in [
+        (["grant", "nope", "--user", "ann"], "there is no context named 'nope'"),
+        (["grant", "shop", "--user", "bob"], "there is no user named 'bob'"),
+        (["grant", "shop", "--group", "devs"], "there is no group named 'devs'"),
+        (["revoke", "shop", "--user", "ann"], "ann has no grant in shop"),
+        (["validate", "nope"], "there is no context named 'nope'"),
+    ]:
+        assert refusal_of(*words) == reason
+
+
+def test_the_list_says_who_may_use_what(ann: User) -> None:
+    run("create", "shop", "--description", "Of the shop team", "--projects", "/w/shop")
+    run("grant", "shop", "--user", "ann")
+
+    listed = run("list").splitlines()
+    (_, shop) = json.loads(run("list", "--json"))
+
+    assert listed[1] == "shop\tgranted to 1\tOf the shop team"
+    assert shop["projects"] == ["shop"]
+    assert shop["grants"] == ["ann may execute in shop"]
+
+
+def test_what_is_probably_a_mistake_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+    run("create", "shop", "--tools", "checkpiont_*", "checkpoints:*", "status")
+    run("create", "empty", "--open", "--all-projects")
+
+    assert refusal_of("validate") == "these are likely mistakes"
+
+    told = capsys.readouterr().err.splitlines()[-4:]
+    assert told == [
+        "empty: it holds no tool, no resource and no prompt",
+        "shop: 'checkpiont_*' matches no tool",
+        "shop: only superusers may use it: it is not open and there is no grant",
+        "shop: it holds no project, so only shared knowledge is seen in it",
+    ]
+    assert run("validate", "default") == "no mistakes found"

@@ -1,0 +1,224 @@
+"""Nothing of a project is seen or changed in a context that does not hold it, by any operation.
+
+The walk is complete: an operation, resource or prompt that is new fails here until it is told how
+to be asked for what belongs to a foreign project.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.core.cache import cache
+
+from contextd import operations, prompts, resources
+from contextd.models import Project
+from tests.conftest import Call
+from tests.contexts.conftest import MakeContext, MakeToken, Post, grant, make_project
+from tests.plain_http import answer_of, modern
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FOREIGN = "/w/secret"
+OURS = "/w/shop"
+# A word that stands in every record of the foreign project, and in no question.
+MARK = "xylophone"
+
+# How to ask each operation for what is foreign; {checkpoint} is the id of a foreign checkpoint.
+QUESTIONS: dict[str, dict[str, Any]] = {
+    "checkpoint_delete": {"id": "{checkpoint}"},
+    "checkpoint_get": {"id": "{checkpoint}"},
+    "checkpoint_list": {"project_path": FOREIGN},
+    "checkpoint_resume": {"project_path": FOREIGN},
+    "checkpoint_save": {"summary": "mine", "project_path": f"{FOREIGN}/src"},
+    "checkpoint_search": {"query": "tuning the bells", "project_path": FOREIGN},
+    "checkpoint_update": {"id": "{checkpoint}", "summary": "mine"},
+    "remediation_delete": {"id": "{remediation}"},
+    "remediation_feedback": {"id": "{remediation}", "outcome": "worked"},
+    "remediation_get": {"id": "{remediation}"},
+    "remediation_save": {
+        "error_message": "bells out of tune",
+        "error_type": "BellError",
+        "solution": "mine",
+        "project_path": FOREIGN,
+    },
+    "remediation_search": {"error_message": "bells out of tune", "min_score": 0},
+    "remediation_update": {"id": "{remediation}", "solution": "mine"},
+}
+# More ways to ask some of them.
+ALSO: list[tuple[str, dict[str, Any]]] = [
+    ("checkpoint_list", {}),
+    ("checkpoint_resume", {"id": "{checkpoint}"}),
+    ("checkpoint_search", {"query": "tuning the bells"}),
+    (
+        "checkpoint_save",
+        {
+            "summary": "mine",
+            "project_path": "/w/elsewhere",
+            "context": {"git_remote": "https://example.com/acme/secret"},
+        },
+    ),
+]
+ABOUT_NO_PROJECT = {"status"}
+ADDRESSES = {
+    "checkpoint://{checkpoint_id}": "checkpoint://{checkpoint}",
+    "checkpoint://recent{?project_path,tag}": f"checkpoint://recent?project_path={FOREIGN}",
+}
+PROMPTS: dict[str, dict[str, str]] = {"resume": {"project_path": FOREIGN}}
+COMPLETIONS = [
+    ("ref/resource", "checkpoint://{checkpoint_id}", "checkpoint_id"),
+    ("ref/resource", "checkpoint://recent{?project_path,tag}", "tag"),
+    ("ref/prompt", "resume", "project_path"),
+]
+
+Fill = Callable[[Any], Any]
+
+
+@pytest.fixture
+def fill(call: Call) -> Fill:
+    """Save a record of each kind in the foreign project; puts their ids into a question."""
+    make_project(OURS)
+    ids = {
+        "checkpoint": call(
+            "checkpoint_save",
+            summary=f"{MARK}: tuning the bells",
+            description=f"{MARK} {MARK}",
+            project_path=FOREIGN,
+            tags=[MARK],
+            context={"git_remote": "https://example.com/acme/secret", "note": MARK},
+        ).id,
+        "remediation": call(
+            "remediation_save",
+            error_message=f"{MARK}: bells out of tune",
+            error_type="BellError",
+            solution=f"{MARK}: tune them",
+            project_path=FOREIGN,
+        ).id,
+    }
+
+    def fill(question: Any) -> Any:
+        text = json.dumps(question)
+        for kind, record_id in ids.items():
+            text = text.replace(f"{{{kind}}}", record_id)
+        return json.loads(text)
+
+    return fill
+
+
+@pytest.fixture
+def token(fill: Fill, ann: User, make_context: MakeContext, token_of: MakeToken) -> dict[str, str]:
+    """Of somebody who may execute in `ours` and in `theirs`, each with one project."""
+    for name, path in (("ours", OURS), ("theirs", FOREIGN)):
+        context = make_context(name, projects=(Project.objects.get(paths__path=path),))
+        grant(context, ann)
+    return token_of(ann)
+
+
+def database() -> dict[str, list[Any]]:
+    """All that is stored, but for what is noted of every call."""
+    noted = {"contexts.AuditEntry", "contexts.Token"}
+    return {
+        model._meta.label: sorted(model._base_manager.values_list(), key=repr)
+        for model in apps.get_models()
+        if model._meta.label not in noted
+    }
+
+
+def test_every_operation_resource_and_prompt_is_walked() -> None:
+    assert set(QUESTIONS) | ABOUT_NO_PROJECT == {one.name for one in operations.installed()}
+    assert set(ADDRESSES) == {one.template for one in resources.installed()}
+    assert set(PROMPTS) == {one.name for one in prompts.installed()}
+
+
+@pytest.mark.parametrize(("name", "question"), [*QUESTIONS.items(), *ALSO])
+def test_a_foreign_project_is_neither_seen_nor_changed(
+    fill: Fill, token: dict[str, str], post: Post, name: str, question: dict[str, Any]
+) -> None:
+    before = database()
+
+    answer = post(name, fill(question), token=token, context="ours")
+
+    assert answer.status_code in (200, 403, 404), answer.content
+    assert MARK not in answer.content.decode()
+    assert database() == before
+
+
+@pytest.mark.parametrize(("name", "question"), [*QUESTIONS.items(), *ALSO])
+def test_where_the_project_is_held_nothing_is_missing(
+    fill: Fill, token: dict[str, str], post: Post, name: str, question: dict[str, Any]
+) -> None:
+    before = database()
+
+    answer = post(name, fill(question), token=token, context="theirs")
+
+    assert answer.status_code == 200, answer.content
+    if operations.get(name).effect == "read":
+        assert MARK in answer.content.decode()
+    else:
+        assert database() != before
+
+
+def test_what_does_not_exist_and_what_is_foreign_look_alike(
+    fill: Fill, token: dict[str, str], post: Post
+) -> None:
+    for name in ("checkpoint_get", "remediation_get"):
+        foreign = fill(QUESTIONS[name])["id"]
+        answers = [
+            post(name, {"id": record_id}, token=token, context="ours").json()
+            for record_id in (foreign, "999999")
+        ]
+        texts = [str(answer).replace(foreign, "ID").replace("999999", "ID") for answer in answers]
+        assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("template", ADDRESSES)
+def test_resources_show_only_what_is_held(
+    fill: Fill, token: dict[str, str], http: httpx2.Client, template: str
+) -> None:
+    def read(context: str) -> str:
+        return ask(http, {**token, "X-MCP-Context": context}, "resources/read", uri=uri)
+
+    uri = fill(ADDRESSES[template])
+
+    assert MARK not in read("ours")
+    assert MARK in read("theirs")
+
+
+def test_lists_prompts_and_completions_show_only_what_is_held(
+    fill: Fill, token: dict[str, str], http: httpx2.Client
+) -> None:
+    def ask_all(context: str) -> list[str]:
+        cache.clear()  # of rates
+        headers = {**token, "X-MCP-Context": context}
+        answers = [ask(http, headers, "resources/list")]
+        for name, arguments in PROMPTS.items():
+            answers.append(ask(http, headers, "prompts/get", name=name, arguments=arguments))
+        for kind, what, argument in COMPLETIONS:
+            ref = {"type": kind, "uri" if kind == "ref/resource" else "name": what}
+            typed = {"name": argument, "value": ""}
+            answers.append(ask(http, headers, "completion/complete", ref=ref, argument=typed))
+        return answers
+
+    foreign = fill("checkpoint://{checkpoint}")
+    for answer in ask_all("ours"):
+        assert MARK not in answer
+        assert FOREIGN not in answer.replace(f"saved yet for {FOREIGN}", "")
+        assert foreign not in answer
+    listed, resumed, ids, tags, paths = ask_all("theirs")
+    assert foreign in listed
+    assert MARK in resumed
+    assert json.loads(ids)["result"]["completion"]["values"] == [foreign.rpartition("/")[2]]
+    assert MARK in tags
+    assert FOREIGN in paths
+
+
+def ask(http: httpx2.Client, headers: dict[str, str], method: str, **params: Any) -> str:
+    request = modern(method, **params)
+    named = {"Mcp-Name": params["uri"]} if "uri" in params else {}
+    sent = {**request["headers"], **named, **headers}
+    answer = answer_of(http.post("/mcp", json=request["json"], headers=sent))
+    assert answer.get("error", {}).get("code") in (None, -32602, -32603), answer
+    return json.dumps(answer)
