@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from contextd import operations, pipeline
+from contextd import limits, operations, pipeline
 from contextd.callers import Caller
 from contextd.errors import Internal, Invalid, NotAllowed, NotFound, RateLimited, TimedOut
-from contextd.operations import Operation
+from contextd.operations import Operation, Rate
 from contextd.signals import operation_finished
 from tests.conftest import Call
 from tests.contextd import probes
@@ -90,11 +90,10 @@ def test_the_policy_can_refuse_a_caller(
 
 
 def test_calls_over_the_burst_are_refused_with_the_wait(call: Call) -> None:
-    call("probe_scarce", text="1")
-    call("probe_scarce", text="2")
-
+    """Two at once and one a second are allowed; a slow machine gives one or the other back."""
     with pytest.raises(RateLimited) as refused:
-        call("probe_scarce", text="3")
+        [call("probe_scarce", text=str(number)) for number in range(20)]
+
     assert refused.value.text == "rate limit exceeded for tool: probe_scarce"
     assert 0 < refused.value.details["retry_after"] <= 1
 
@@ -108,14 +107,15 @@ def test_each_connection_and_each_tool_has_its_own_bucket(call: Call, caller: Ca
     assert call("probe_note", text="x").text == "x"
 
 
-def test_new_connections_do_not_escape_the_bucket_of_the_caller(caller: Caller, db: None) -> None:
-    def call_over_many_connections() -> None:
-        for number in range(2000):  # a slow machine gives some back
-            connection = dataclasses.replace(caller, connection=str(number))
-            pipeline.call("probe_note", {"text": "x"}, connection)
+def test_new_connections_do_not_escape_the_bucket_of_the_caller(
+    caller: Caller, db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "PRINCIPAL_RATE", Rate(1, burst=2))
+
+    connections = [dataclasses.replace(caller, connection=str(number)) for number in range(20)]
 
     with pytest.raises(RateLimited):
-        call_over_many_connections()
+        [pipeline.call("probe_note", {"text": "x"}, connection) for connection in connections]
 
 
 def test_calls_pass_when_redis_is_down(
