@@ -81,7 +81,7 @@ class Remediation(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.error_message.partition("\n")[0][:100]
+        return self.error_message.strip().partition("\n")[0][:100]
 
     @property
     def confidence(self) -> float:

@@ -1,7 +1,9 @@
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from contextd import pipeline
 from contextd.callers import Caller, Entry
@@ -10,6 +12,9 @@ from contextd.models import Project
 from remediations.models import Remediation
 from tests.conftest import Call
 from tests.remediations.conftest import Save
+from tests.search.conftest import no_backend, use_server
+
+__all__ = ["no_backend", "use_server"]
 
 BOOM = {"error_message": "boom", "error_type": "Boom", "solution": "restart"}
 
@@ -175,3 +180,30 @@ def test_a_caller_cannot_save_into_a_project_it_does_not_see(
     with pytest.raises(NotAllowed):
         pipeline.call("remediation_save", {**BOOM, "project_path": "/w/shop"}, stranger)
     assert Remediation.objects.count() == 1
+
+
+def test_savers_at_the_same_time_make_one_record(call: Call, settings: Any) -> None:
+    settings.CONTEXTD_RATE_LIMITS = False
+
+    def save_it(_: int) -> None:
+        try:
+            call("remediation_save", **BOOM)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(save_it, range(12)))
+
+    assert Remediation.objects.get().seen_count == 12
+
+
+def test_without_embeddings_it_is_kept_found_by_its_words_and_that_is_said(
+    no_backend: None, call: Call
+) -> None:
+    saved = call("remediation_save", **BOOM)
+
+    found = call("remediation_search", error_message="boom")
+    assert "by its words now" in saved.notice
+    assert [match.id for match in found.results] == [saved.id]
+    assert found.results[0].semantic_score == 0.5
+    assert "by words alone" in found.notice
