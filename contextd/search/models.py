@@ -110,6 +110,7 @@ class Space(models.Model):
 
     name = models.CharField(max_length=250, primary_key=True, help_text="model:dimensions")
     dimensions = models.PositiveSmallIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
     leased_until = models.DateTimeField(
         null=True, help_text="Until then one worker embeds what is pending"
     )

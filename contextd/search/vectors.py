@@ -59,9 +59,9 @@ def ensure_space(name: str) -> None:
 
 
 def space_of(model: str) -> str | None:
-    """The space in which the model has embedded something."""
-    names = Space.objects.filter(name__startswith=f"{model}:").values_list("name", flat=True)
-    return names.first()
+    """The space in which the model has embedded something last."""
+    names = Space.objects.order_by("-created_at").values_list("name", flat=True)
+    return next((name for name in names if name.rpartition(":")[0] == model), None)
 
 
 def index_name(space: str) -> str:

@@ -69,6 +69,16 @@ def test_while_the_new_model_embeds_servers_with_the_old_one_miss_nothing(
     assert find("car").pending == 0
 
 
+def test_a_model_is_not_taken_for_another_whose_name_begins_alike(db: None) -> None:
+    vectors.ensure_space("nomic:latest:3")
+    assert vectors.space_of("nomic") is None
+
+    vectors.ensure_space("nomic:3")
+    vectors.ensure_space("nomic:4")
+    assert vectors.space_of("nomic") == "nomic:4"
+    assert vectors.space_of("nomic:latest") == "nomic:latest:3"
+
+
 def test_all_of_it_can_be_embedded_again(
     stored: None, server: EmbeddingServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

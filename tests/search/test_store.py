@@ -145,10 +145,14 @@ def test_an_empty_record_is_stored_without_passages(server: EmbeddingServer, sav
 
 
 def test_embedding_in_a_transaction_is_refused(
-    server: EmbeddingServer, transactional_db: None
+    server: EmbeddingServer, transactional_db: None, find: Find
 ) -> None:
+    find("News")
+
     with transaction.atomic(), pytest.raises(RuntimeError, match="before the transaction opens"):
         search.prepare("News")
+    with transaction.atomic(), pytest.raises(RuntimeError, match="before the transaction opens"):
+        find("News")
 
 
 changes = st.lists(

@@ -27,6 +27,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('name', models.CharField(help_text='model:dimensions', max_length=250, primary_key=True, serialize=False)),
                 ('dimensions', models.PositiveSmallIntegerField()),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('leased_until', models.DateTimeField(help_text='Until then one worker embeds what is pending', null=True)),
             ],
         ),
