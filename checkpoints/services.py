@@ -9,7 +9,7 @@ from django.db.models import Count, F, Func
 from django.urls import reverse
 
 from checkpoints.models import Checkpoint
-from contextd import limits, projects, search
+from contextd import changes, limits, projects, search
 from contextd.callers import Caller
 from contextd.completions import completer
 from contextd.errors import Invalid, NotFound
@@ -90,6 +90,7 @@ def save(
             created_by=caller.principal,
         )
         search.store(DOMAIN, checkpoint.pk, project.pk, prepared)
+        changes.announce("resources")
     return Saved(checkpoint, prepared.embedded)
 
 
@@ -133,6 +134,7 @@ def _change_text(caller: Caller, checkpoint_id: str, changes: Mapping[str, Any])
             transaction.set_rollback(True)
             return None
         search.store(DOMAIN, checkpoint.pk, checkpoint.project_id, prepared)
+        changes.announce("resources", address_of(checkpoint))
     return Saved(checkpoint, prepared.embedded)
 
 
@@ -234,6 +236,8 @@ def delete(caller: Caller, checkpoint_id: str) -> None:
     checkpoint = get(caller, checkpoint_id)
     with limits.transaction():
         search.forget(DOMAIN, [checkpoint.pk])
+        changes.announce("resources", address_of(checkpoint))
+        changes.announce("resources")
         checkpoint.delete()
 
 
