@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 from contextd import bus, changes
 
-START_SECONDS = 5
+START_SECONDS = 1
 RECONNECT_SECONDS = 1
 POLL_SECONDS = 5
 
