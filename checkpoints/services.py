@@ -9,8 +9,9 @@ from django.db.models import Count, F, Func
 from django.urls import reverse
 
 from checkpoints.models import Checkpoint
-from contextd import changes, limits, projects, search
+from contextd import limits, projects, search
 from contextd.callers import Caller
+from contextd.changes import announce
 from contextd.completions import completer
 from contextd.errors import Invalid, NotFound
 from contextd.models import get_record
@@ -90,7 +91,7 @@ def save(
             created_by=caller.principal,
         )
         search.store(DOMAIN, checkpoint.pk, project.pk, prepared)
-        changes.announce("resources")
+        announce("resources")
     return Saved(checkpoint, prepared.embedded)
 
 
@@ -134,7 +135,6 @@ def _change_text(caller: Caller, checkpoint_id: str, changes: Mapping[str, Any])
             transaction.set_rollback(True)
             return None
         search.store(DOMAIN, checkpoint.pk, checkpoint.project_id, prepared)
-        changes.announce("resources", address_of(checkpoint))
     return Saved(checkpoint, prepared.embedded)
 
 
@@ -145,6 +145,7 @@ def _change(caller: Caller, checkpoint_id: str, changes: Mapping[str, Any]) -> C
     for name, value in changes.items():
         setattr(checkpoint, name, value)
     checkpoint.save(update_fields=[*changes, "updated_at"])
+    announce("resources", address_of(checkpoint))
     return checkpoint
 
 
@@ -236,8 +237,8 @@ def delete(caller: Caller, checkpoint_id: str) -> None:
     checkpoint = get(caller, checkpoint_id)
     with limits.transaction():
         search.forget(DOMAIN, [checkpoint.pk])
-        changes.announce("resources", address_of(checkpoint))
-        changes.announce("resources")
+        announce("resources", address_of(checkpoint))
+        announce("resources")
         checkpoint.delete()
 
 
