@@ -3,9 +3,9 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from django.db import DatabaseError, IntegrityError
+from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models import Count, F, Func
 from django.db.models.functions import Greatest
 from django.urls import reverse
@@ -25,7 +25,7 @@ from remediations.scoring import Scores
 DOMAIN = "remediation"
 NOT_EMBEDDED = "The embedding backend does not answer: found by its words now, by meaning later."
 COUNTS = ["seen_count", "worked", "did_not_work", "outdated"]
-DERIVED = ["fingerprint", "solution_digest", "calls"]
+TEXT = ["error_message", "error_type", "stack_trace", "solution"]
 REORDERED = 50
 """So many more than asked for are compared in detail, since that changes their order."""
 
@@ -138,38 +138,57 @@ def update(
     stack_trace: str | None = None,
 ) -> Saved:
     """Change what is given, keep the rest; changed text is embedded anew."""
-    remediation = get(caller, remediation_id)
-    given = {
+    given: dict[str, Any] = {
         "error_message": error_message,
         "error_type": error_type,
         "solution": solution,
-        "context": None if context is None else dict(context),
+        "context": context,
         "tags": None if tags is None else list(dict.fromkeys(tags)),
         "severity": severity,
         "stack_trace": stack_trace,
     }
     changes = {name: value for name, value in given.items() if value is not None}
-    for name, value in changes.items():
-        setattr(remediation, name, value)
-    return _store_again(remediation, list(changes))
-
-
-def _store_again(remediation: Remediation, changed: list[str]) -> Saved:
-    read = reading.read(remediation.error_message, remediation.stack_trace, remediation.error_type)
-    prepared = search.prepare(*read.found_by(remediation.solution))
-    remediation.fingerprint = read.fingerprint
-    remediation.solution_digest = digest_of(remediation.solution)
-    remediation.calls = list(read.calls)
-    try:
+    if not changes.keys() & set(TEXT):
         with limits.transaction():
-            get_record(Remediation.objects.select_for_update(), str(remediation.pk))
-            remediation.save(update_fields=[*changed, *DERIVED, "updated_at"])
-            search.store(DOMAIN, remediation.pk, remediation.project_id, prepared)
+            return Saved(_change(caller, remediation_id, changes), notice=None)
+    try:
+        while (saved := _change_text(caller, remediation_id, changes)) is None:
+            pass  # somebody changed the rest of the text meanwhile
     except IntegrityError:
         raise Invalid(
             "this fix of this error is saved already; delete one of the two", field="solution"
         ) from None
+    return saved
+
+
+def _change_text(caller: Caller, remediation_id: str, changes: Mapping[str, Any]) -> Saved | None:
+    """None when what was embedded is not what the remediation says by now."""
+    before = get(caller, remediation_id)
+    text = {name: changes.get(name, getattr(before, name)) for name in TEXT}
+    read = reading.read(text["error_message"], text["stack_trace"], text["error_type"])
+    prepared = search.prepare(*read.found_by(text["solution"]))
+    derived = {
+        "fingerprint": read.fingerprint,
+        "solution_digest": digest_of(text["solution"]),
+        "calls": list(read.calls),
+    }
+    with limits.transaction():
+        remediation = _change(caller, remediation_id, {**changes, **derived})
+        if any(getattr(remediation, name) != text[name] for name in TEXT):
+            transaction.set_rollback(True)
+            return None
+        search.store(DOMAIN, remediation.pk, remediation.project_id, prepared)
     return Saved(remediation, None if prepared.embedded else NOT_EMBEDDED)
+
+
+def _change(caller: Caller, remediation_id: str, changes: Mapping[str, Any]) -> Remediation:
+    """Locked meanwhile, so that two changes of different fields both stay."""
+    visible = Remediation.objects.visible_to(caller).select_for_update()
+    remediation = get_record(visible, remediation_id)
+    for name, value in changes.items():
+        setattr(remediation, name, value)
+    remediation.save(update_fields=[*changes, "updated_at"])
+    return remediation
 
 
 def find(

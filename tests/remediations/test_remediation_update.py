@@ -1,6 +1,8 @@
+from typing import Any
+
 import pytest
 
-from contextd import pipeline
+from contextd import pipeline, search
 from contextd.errors import Invalid, NotFound
 from remediations.models import Remediation
 from tests.conftest import Call
@@ -88,3 +90,51 @@ def test_one_of_a_project_that_is_not_granted_cannot_be_changed(
             "remediation_update", {"id": secret, "solution": "x"}, stranger_to("/w/secret")
         )
     assert Remediation.objects.get().solution == "keep"
+
+
+def test_one_that_is_deleted_meanwhile_stays_deleted(
+    call: Call, save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved = save("boom")
+    prepare = search.prepare
+
+    def prepare_while_it_is_deleted(*texts: str) -> search.Prepared:
+        Remediation.objects.all().delete()
+        return prepare(*texts)
+
+    monkeypatch.setattr(search, "prepare", prepare_while_it_is_deleted)
+    with pytest.raises(NotFound):
+        call("remediation_update", id=saved, solution="reboot")
+
+    assert not Remediation.objects.exists()
+
+
+def test_what_others_change_meanwhile_stays(
+    call: Call, save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved = save("boom", solution="zebra")
+    others: list[dict[str, Any]] = [{"solution": "orchard"}, {"tags": ["theirs"], "worked": 1}]
+    prepare = search.prepare
+
+    def prepare_while_others_write(*texts: str) -> search.Prepared:
+        if others:
+            Remediation.objects.update(**others.pop(0))
+        return prepare(*texts)
+
+    monkeypatch.setattr(search, "prepare", prepare_while_others_write)
+    call("remediation_update", id=saved, error_message="bang")
+
+    kept = Remediation.objects.get()
+    assert (kept.error_message, kept.solution) == ("bang", "orchard")
+    assert (kept.tags, kept.worked) == (["theirs"], 1)
+    assert save("bang", solution="orchard") == saved
+
+
+def test_a_change_without_text_needs_no_embedding(
+    call: Call, save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved = save("boom")
+    monkeypatch.setattr(search, "prepare", None)
+
+    assert call("remediation_update", id=saved, tags=["t"], severity="high").notice is None
+    assert Remediation.objects.get().severity == "high"
