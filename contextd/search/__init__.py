@@ -9,7 +9,7 @@ found = search.find("why did the deploy fail", domain="checkpoint", projects=Non
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from contextd.search.domains import Domain, domains, register
+from contextd.search.registry import Domain, domains, register
 
 if TYPE_CHECKING:
     from contextd.search.backlog import embed_pending

@@ -83,7 +83,7 @@ class Found:
         if not self.by_meaning:
             return "The embedding backend does not answer: found by words alone."
         if self.pending:
-            return f"{self.pending} passages are not embedded yet: those are found by words alone."
+            return f"Passages that are not embedded yet, so found by words alone: {self.pending}."
         return None
 
 

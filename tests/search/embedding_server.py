@@ -6,7 +6,7 @@ import re
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -25,6 +25,7 @@ class EmbeddingServer:
     next_answers: deque[Callable[[dict[str, Any]], Answer]] = field(default_factory=deque)
     released: threading.Event = field(default_factory=threading.Event)
     base_url: str = ""
+    is_slow: bool = False
 
     @property
     def texts(self) -> list[str]:
@@ -59,6 +60,11 @@ class EmbeddingServer:
         self.released.wait(30)
         return 500, {}, b""
 
+    def dripping(self, request: dict[str, Any]) -> Answer:
+        """A right answer that comes byte by byte, too slowly to wait for."""
+        self.is_slow = True
+        return self.embeddings(request)
+
 
 def failing(status: int, **headers: str) -> Callable[[dict[str, Any]], Answer]:
     return lambda request: (status, headers, b"{}")
@@ -82,7 +88,16 @@ def running(server: EmbeddingServer) -> Iterator[EmbeddingServer]:
                 self.send_header(name.replace("_", "-"), value)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(content)
+            if server.is_slow:
+                self.drip(content)
+            else:
+                self.wfile.write(content)
+
+        def drip(self, content: bytes) -> None:
+            with suppress(ConnectionError):
+                for number in content:
+                    self.wfile.write(bytes([number]))
+                    server.released.wait(0.02)
 
         def log_message(self, *args: Any) -> None:
             pass

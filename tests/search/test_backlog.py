@@ -49,7 +49,7 @@ def test_what_was_saved_without_the_backend_is_found_by_meaning_later(
 
     before = find("car")
     assert before.pending == 1
-    assert before.notice == "1 passages are not embedded yet: those are found by words alone."
+    assert before.notice == "Passages that are not embedded yet, so found by words alone: 1."
     assert search.embed_pending() == 1
     after = find("car")
     assert ids(after) == [2, 1]

@@ -122,6 +122,17 @@ def forgive(server: EmbeddingServer) -> None:
     backend._down_until = 0
 
 
+def test_it_follows_a_worker_that_is_at_it_already(
+    stored: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    backlog.forget_vectors()
+    worker = backlog.embed_batches()
+    next(worker)
+    monkeypatch.setattr("time.sleep", lambda seconds: list(worker))
+
+    assert f"{MANY - backlog.BATCH} passages embedded" in reembed(capsys)
+
+
 def test_what_cannot_be_embedded_is_said(
     stored: None, server: EmbeddingServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

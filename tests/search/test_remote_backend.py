@@ -55,8 +55,11 @@ def test_a_failure_that_may_pass_is_tried_once_more(server: EmbeddingServer, sta
     assert len(server.requests) == 2
 
 
-def test_a_pause_longer_than_the_time_left_is_not_waited_for(server: EmbeddingServer) -> None:
-    server.next_answers.append(failing(429, Retry_After="60"))
+@pytest.mark.parametrize("pause", ["60", "Wed, 21 Oct 2026 07:28:00 GMT"])
+def test_a_pause_longer_than_the_time_left_is_not_waited_for(
+    server: EmbeddingServer, pause: str
+) -> None:
+    server.next_answers.append(failing(429, Retry_After=pause))
     started = time.monotonic()
 
     with pytest.raises(EmbeddingUnavailable, match="429"):
@@ -97,6 +100,15 @@ def test_a_server_that_does_not_answer_is_given_up_in_time(server: EmbeddingServ
     started = time.monotonic()
 
     with pytest.raises(EmbeddingUnavailable, match="does not answer"):
+        embedding.embed(["one"], 0.3)
+    assert time.monotonic() - started < 5
+
+
+def test_an_answer_that_drips_is_given_up_in_time(server: EmbeddingServer) -> None:
+    server.next_answers.append(server.dripping)
+    started = time.monotonic()
+
+    with pytest.raises(EmbeddingUnavailable, match="too slowly"):
         embedding.embed(["one"], 0.3)
     assert time.monotonic() - started < 5
 

@@ -67,7 +67,8 @@ def embed(texts: Sequence[str], timeout: float) -> Embedded:
 def embed_query(query: str, timeout: float) -> Embedded:
     """As `embed`; queries asked lately are remembered."""
     _refuse_open_transaction()
-    key = hashlib.blake2b(f"{_backend()!r}\0{query}".encode()).hexdigest()
+    backend = _backend()
+    key = hashlib.blake2b(f"{backend.kind}\0{backend.model}\0{query}".encode()).hexdigest()
     embedded: Embedded | None = _queries.get(key)
     if embedded is None:
         embedded = embed([query], timeout)

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import httpx2
 from pydantic import BaseModel, FiniteFloat, ValidationError
@@ -21,8 +22,17 @@ class Item(BaseModel):
     embedding: list[FiniteFloat]
 
 
-class Answer(BaseModel):
+class Items(BaseModel):
     data: list[Item]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the server said, and how long it wants us to wait before we ask again."""
+
+    status: int
+    pause: float
+    content: bytes
 
 
 class RemoteBackend:
@@ -57,38 +67,36 @@ class RemoteBackend:
 
     def _ask(self, texts: Sequence[str], give_up_at: float) -> list[Vector]:
         answer = self._post(texts, give_up_at)
-        if answer.status_code in WORTH_RETRYING:
-            pause = _pause(answer)
-            if time.monotonic() + pause < give_up_at:
-                time.sleep(pause)
-                answer = self._post(texts, give_up_at)
-        if answer.status_code in ABOUT_THE_TEXT:
-            raise TextRefused(f"the embedding server refuses it ({answer.status_code})")
-        if answer.status_code != httpx2.codes.OK:
-            raise _unavailable(f"answers {answer.status_code}")
+        if answer.status in WORTH_RETRYING and time.monotonic() + answer.pause < give_up_at:
+            time.sleep(answer.pause)
+            answer = self._post(texts, give_up_at)
+        if answer.status in ABOUT_THE_TEXT:
+            raise TextRefused(f"the embedding server refuses it ({answer.status})")
+        if answer.status != httpx2.codes.OK:
+            raise _unavailable(f"answers {answer.status}")
         return _vectors(answer.content, len(texts))
 
-    def _post(self, texts: Sequence[str], give_up_at: float) -> httpx2.Response:
+    def _post(self, texts: Sequence[str], give_up_at: float) -> Answer:
         """Read in pieces, since the client's own time-out is for each of them."""
         request = {"model": self.model, "input": list(texts)}
         seconds = max(0.001, give_up_at - time.monotonic())
         try:
             with self._client.stream(
                 "POST", self._address, json=request, timeout=seconds
-            ) as answer:
-                pieces = []
-                for piece in answer.iter_raw():
-                    pieces.append(piece)
+            ) as response:
+                content = bytearray()
+                for piece in response.iter_bytes():
+                    content += piece
                     if time.monotonic() > give_up_at:
                         raise _unavailable("answers too slowly")
         except httpx2.HTTPError as error:
             raise _unavailable(f"does not answer ({type(error).__name__})") from error
-        return httpx2.Response(answer.status_code, headers=answer.headers, content=b"".join(pieces))
+        return Answer(response.status_code, _pause(response), bytes(content))
 
 
 def _vectors(content: bytes, count: int) -> list[Vector]:
     try:
-        items = sorted(Answer.model_validate_json(content).data, key=lambda item: item.index)
+        items = sorted(Items.model_validate_json(content).data, key=lambda item: item.index)
     except ValidationError as error:
         raise _unavailable("gives something else than embeddings") from error
     if [item.index for item in items] != list(range(count)):
