@@ -14,8 +14,7 @@ from contextd.search import terms, vectors
 from contextd.search.embedding import Vector
 from contextd.search.scope import Scope
 
-NEAREST = 100
-RICHEST = 200
+NEAREST = RICHEST = 100
 MOST_POSTINGS = 10_000
 """So many entries are read, those of the rarest words; the others rank what these find."""
 

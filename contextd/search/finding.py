@@ -20,8 +20,8 @@ from contextd.search.scope import Scope
 
 QUERY_SECONDS = 20
 SHARE_FOR_EMBEDDING = 0.5
-DEEPER = 8
-"""How much further the next attempt looks when one finds too few records."""
+DEPTHS = (1, 8, 64)
+"""How far each attempt looks when the one before found passages of too few records."""
 
 RATE = """
 SELECT passage.id, passage.record_id,
@@ -132,13 +132,13 @@ def _embedded(query: str) -> Embedded | None:
 def _rated(where: Scope, query: str, vector: Vector | None, limit: int) -> list[Rated]:
     """The passages worth ranking, of as many records as are asked for where there are so many."""
     words = candidates.asked_words(where, query)
-    depth = 1
-    while True:
+    rated: list[Rated] = []
+    for depth in DEPTHS:
         found = candidates.gather(where, words, vector, depth)
         rated = _rate(where, found.passages, words, vector)
         if found.exhausted or len({passage.record_id for passage in rated}) >= limit:
-            return rated
-        depth *= DEEPER
+            break
+    return rated
 
 
 def _rate(
