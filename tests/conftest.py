@@ -5,7 +5,7 @@ from typing import Any, Protocol
 import pytest
 from django.apps import apps
 from django.core.cache import cache
-from django.db.models.signals import post_migrate
+from django.core.management.commands import flush
 
 from contextd import operations, pipeline, search
 from contextd.callers import Caller, Entry
@@ -17,17 +17,25 @@ class Call(Protocol):
 
 
 @pytest.fixture(autouse=True, scope="session")
-def default_context_after_a_flush() -> Iterator[None]:
-    """A transactional test ends with empty tables; what migrations ship is put back."""
+def quick_flush() -> Iterator[None]:
+    """A transactional test ends with empty tables, but for what migrations ship.
 
-    def ship(**signal: Any) -> None:
-        if "plan" not in signal:  # so it is no migration
-            migration.ship(apps, None)
-
+    Kinds of content and permissions stay too: making them anew takes longer than most tests.
+    """
     migration = import_module("contexts.migrations.0004_default_context")
-    post_migrate.connect(ship, sender=apps.get_app_config("contexts"))
-    yield
-    post_migrate.disconnect(ship, sender=apps.get_app_config("contexts"))
+
+    def statements(style: Any, connection: Any, **options: Any) -> list[str]:
+        tables = connection.introspection.django_table_names(only_existing=True)
+        emptied = sorted(set(tables) - {"django_content_type", "auth_permission"})
+        statements: list[str] = connection.ops.sql_flush(style, emptied, **options)
+        return statements
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(flush, "sql_flush", statements)
+        patched.setattr(
+            flush, "emit_post_migrate_signal", lambda *args, **kwargs: migration.ship(apps, None)
+        )
+        yield
 
 
 @pytest.fixture(autouse=True)
