@@ -14,7 +14,7 @@ from contextd.search.embedding import Embedded, EmbeddingUnavailable, TextRefuse
 from contextd.search.models import Collection, Coverage, Embedding, Passage, Space
 
 RUN_SECONDS = 50
-BATCH = 32
+BATCH = 16
 BATCH_SECONDS = 20
 
 logger = logging.getLogger(__name__)
