@@ -31,16 +31,16 @@ class Server:
 
 
 @pytest.fixture
-def environment(db: None) -> Mapping[str, str]:
+def environment(transactional_db: None) -> Mapping[str, str]:
     """For processes of a test: this run's servers, its test database, the app `tests.door`.
 
-    What they see and write is committed: for rows of a test, ask for `transactional_db` too.
+    What they see and write is committed, and gone again after the test.
     """
     return environment_of_processes()
 
 
 @pytest.fixture
-def server(db: None, one_server: Server) -> Server:
+def server(transactional_db: None, one_server: Server) -> Server:
     """One process for all tests; `environment` tells what to know about rows."""
     return one_server
 
