@@ -18,7 +18,7 @@ from remediations.models import Remediation
 
 SIZE = 100_000
 PROJECTS = 4
-STACK, SOLUTION = 600, 300
+STACK, SOLUTION = 300, 200
 STORED_AT_ONCE = 64
 SECONDS = 20
 RATED = 1000
