@@ -5,4 +5,4 @@ class ContextsConfig(AppConfig):
     name = "contexts"
 
     def ready(self) -> None:
-        from contexts import receivers  # noqa: F401
+        from contexts import receivers, services  # noqa: F401

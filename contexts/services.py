@@ -6,12 +6,13 @@ from typing import Any, TypeVar, get_args
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
-from django.db import models
+from django.db import DatabaseError, models
 
-from contextd import callers, encryption, operations
+from contextd import callers, encryption, operations, prompts, resources
 from contextd.callers import DEFAULT_CONTEXT, Caller, Entry, Principal
 from contextd.errors import Invalid, NotAllowed, NotFound
 from contextd.operations import Effect, Operation, Rate
+from contextd.status import Unhealthy, health_check
 from contexts import lookups
 from contexts.lookups import ActiveContext
 from contexts.models import NAME_LENGTH, Context, Grant, Permission, Variable, context_name
@@ -24,6 +25,17 @@ NEEDED: dict[Effect, callers.Permission] = {
     "write": "execute",
     "delete": "execute",
 }
+
+
+@health_check("context")
+def probe() -> None:
+    """Requests that name no context have one to work in."""
+    try:
+        is_there = Context.objects.filter(name=DEFAULT_CONTEXT).exists()
+    except DatabaseError:
+        raise Unhealthy("contexts cannot be read; run manage.py migrate") from None
+    if not is_there:
+        raise Unhealthy(f"the context {DEFAULT_CONTEXT!r} is gone; make it anew in the admin")
 
 
 def enter(principal: Principal, name: str | None) -> Entry:
@@ -168,9 +180,9 @@ def named(model: type[Named], field: str, name: str) -> Named:
 def mistakes(context: Context) -> list[str]:
     """What an admin probably did not mean."""
     found = [
-        f"{glob!r} matches no tool"
-        for glob in context.tools
-        if not any(is_tool(glob, operation) for operation in operations.installed())
+        *(f"{glob!r} matches no tool" for glob in context.tools if not is_tool(glob)),
+        *(f"{glob!r} matches no resource" for glob in context.resources if not is_resource(glob)),
+        *(f"{glob!r} matches no prompt" for glob in context.prompts if not is_prompt(glob)),
     ]
     if not (context.tools or context.resources or context.prompts):
         found.append("it holds no tool, no resource and no prompt")
@@ -181,7 +193,19 @@ def mistakes(context: Context) -> list[str]:
     return found
 
 
-def is_tool(glob: str, operation: Operation) -> bool:
-    return callers.matches(operation.name, [glob]) or callers.matches(
-        operation.canonical_name, [glob]
+def is_tool(glob: str) -> bool:
+    some = Entry(tools=(glob,))
+    return any(some.has_tool(one.name, one.canonical_name) for one in operations.installed())
+
+
+def is_resource(glob: str) -> bool:
+    """Of a form that there is; whether something is at an address can change."""
+    some = Entry(resources=(glob,))
+    return any(
+        some.has_resource(one.template) or one.pattern.fullmatch(glob)
+        for one in resources.installed()
     )
+
+
+def is_prompt(glob: str) -> bool:
+    return any(Entry(prompts=(glob,)).has_prompt(one.name) for one in prompts.installed())

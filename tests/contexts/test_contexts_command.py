@@ -99,15 +99,32 @@ def test_the_list_says_who_may_use_what(ann: User) -> None:
 
 
 def test_what_is_probably_a_mistake_is_found(capsys: pytest.CaptureFixture[str]) -> None:
-    run("create", "shop", "--tools", "checkpiont_*", "checkpoints:*", "status")
+    run(
+        "create",
+        "shop",
+        "--tools",
+        "checkpiont_*",
+        "checkpoints:*",
+        "status",
+        "--resources",
+        "checkpoint://7*",
+        "checkpoint://*",
+        "checkpoint:*",
+        "chekpoint://*",
+        "--prompts",
+        "res*",
+        "resumee",
+    )
     run("create", "empty", "--open", "--all-projects")
 
     assert refusal_of("validate") == "these are likely mistakes"
 
-    told = capsys.readouterr().err.splitlines()[-4:]
+    told = capsys.readouterr().err.splitlines()[-6:]
     assert told == [
         "empty: it holds no tool, no resource and no prompt",
         "shop: 'checkpiont_*' matches no tool",
+        "shop: 'chekpoint://*' matches no resource",
+        "shop: 'resumee' matches no prompt",
         "shop: only superusers may use it: it is not open and there is no grant",
         "shop: it holds no project, so only shared knowledge is seen in it",
     ]

@@ -11,6 +11,7 @@ from contextd import auth
 from contextd.callers import Entry, Principal
 from contextd.errors import NotAllowed
 from contextd.operations import Rate
+from contextd.status import Unhealthy
 from contexts import services
 from contexts.models import Context, Permission, Token
 from tests.contexts.conftest import MakeContext, MakeToken, Post, grant, make_project
@@ -272,6 +273,14 @@ def test_a_user_who_is_not_active_gets_in_by_no_credential(
 
     with pytest.raises(NotAllowed):
         entry_of("backend", user_id=ann.pk)
+
+
+def test_status_tells_when_default_is_gone() -> None:
+    services.probe()
+    Context.objects.filter(name="default").delete()
+
+    with pytest.raises(Unhealthy, match="'default' is gone"):
+        services.probe()
 
 
 def test_each_call_asks_the_database_twice_and_anonymous_ones_once(
