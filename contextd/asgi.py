@@ -37,7 +37,8 @@ async def live(receive: Receive, send: Send) -> None:
     """From the start of the process to its end."""
     await receive()
     async with delivering_telemetry(), mcp.running():
-        threading.Thread(target=search.warm_up, name="warm-up", daemon=True).start()
+        # Not a daemon: Python would end it in the middle of C++, which aborts the process.
+        threading.Thread(target=search.warm_up, name="warm-up").start()
         web.note_start()
         await send({"type": "lifespan.startup.complete"})
         await receive()

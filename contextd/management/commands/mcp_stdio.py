@@ -35,7 +35,8 @@ class Command(BaseCommand):
         telemetry.set_up("stdio")
         signal.signal(signal.SIGINT, end_at_once)
         signal.signal(signal.SIGTERM, end_at_once)
-        threading.Thread(target=search.warm_up, name="warm-up", daemon=True).start()
+        # Not a daemon: Python would end it in the middle of C++, which aborts the process.
+        threading.Thread(target=search.warm_up, name="warm-up").start()
         try:
             stdio.serve(wire, context)
         finally:
