@@ -1,6 +1,6 @@
 """The admin door: edits that are calls of operations, search by meaning, projects, sessions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -9,7 +9,7 @@ from django.contrib import admin, messages
 from django.contrib.admin.widgets import AdminTextareaWidget
 from django.contrib.postgres.fields import ArrayField
 from django.db import transaction
-from django.db.models import Case, QuerySet, When
+from django.db.models import CASCADE, Case, Model, QuerySet, When
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from pydantic_core import PydanticCustomError
 
@@ -159,6 +159,29 @@ class ProjectAdmin(admin.ModelAdmin[Project]):
     search_fields = ["name", "git_remote", "paths__path"]
     inlines = [ProjectPathInline]
     actions = ["merge_selected"]
+
+    def get_deleted_objects(
+        self, objs: Iterable[Project], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """How many of what people know: a project may hold many thousands of records."""
+        deleted = list(objs)
+        counts: dict[type[Model], int] = {}
+        for relation in Project._meta.related_objects:
+            model = relation.related_model
+            if relation.on_delete is CASCADE and admin.site.is_registered(model):
+                related = model._default_manager.filter(**{f"{relation.field.name}__in": deleted})
+                counts[model] = related.count()
+        told = {str(model._meta.verbose_name_plural): count for model, count in counts.items()}
+        lacking = {
+            str(model._meta.verbose_name)
+            for model, count in counts.items()
+            if count
+            and not request.user.has_perm(
+                f"{model._meta.app_label}.delete_{model._meta.model_name}"
+            )
+        }
+        lines = [f"{count} {name}" for name, count in told.items()]
+        return [*map(str, deleted), *lines], told, lacking, []
 
     @admin.action(description="Merge the selected projects into the oldest", permissions=["change"])
     def merge_selected(self, request: HttpRequest, queryset: QuerySet[Project]) -> None:

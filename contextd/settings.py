@@ -170,6 +170,8 @@ LOGGING = {
         "uvicorn": {"handlers": [], "propagate": True, "level": LIBRARY_LOG_LEVEL},
         "celery": {"level": LIBRARY_LOG_LEVEL},
         "mcp": {"level": LIBRARY_LOG_LEVEL},
+        "httpx": {"level": LIBRARY_LOG_LEVEL},
+        "httpx2": {"level": LIBRARY_LOG_LEVEL},
         "uvicorn.access": {"handlers": [], "propagate": False},
     },
 }

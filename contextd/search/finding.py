@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from django.core.exceptions import EmptyResultSet
@@ -153,10 +154,20 @@ def _rate(
     }
     with connection.cursor() as cursor:
         cursor.execute(RATE, parameters)
-        return [
-            Rated(passage_id, record_id, cosine, min(1.0, bm25 / most) if most else 0.0)
-            for passage_id, record_id, cosine, bm25 in cursor.fetchall()
-        ]
+        rows = cursor.fetchall()
+    # Without a vector a passage is taken for an average one, so that its words decide.
+    cosines = [cosine for _, _, cosine, _ in rows if cosine is not None]
+    average = fmean(cosines) if cosines else 0.0
+    return [
+        Rated(
+            passage_id,
+            record_id,
+            cosine,
+            lexical=min(1.0, bm25 / most) if most else 0.0,
+            meaning=average,
+        )
+        for passage_id, record_id, cosine, bm25 in rows
+    ]
 
 
 def _hits(near: Sequence[Rated], headline: str, weights: Weights, limit: int) -> list[Hit]:

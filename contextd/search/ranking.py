@@ -27,17 +27,21 @@ RECIPE = Weights()
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """A passage with what it has in common with the query; each part is at most 1."""
+    """A passage with what it has in common with the query; each part is at most 1.
+
+    `meaning` stands for the cosine of a passage that has no vector yet.
+    """
 
     passage_id: int
     record_id: int
     cosine: float | None
     lexical: float
     trigram: float = 0.0
+    meaning: float = 0.0
 
     def value(self, weights: Weights) -> float:
         return (
-            weights.meaning * (self.cosine or 0.0)
+            weights.meaning * (self.meaning if self.cosine is None else self.cosine)
             + weights.words * self.lexical
             + weights.headline * self.trigram
         )

@@ -5,6 +5,7 @@ from django.test import Client
 
 from checkpoints.models import Checkpoint
 from contextd.models import Project
+from contextd.search.models import Passage
 from tests.conftest import Call
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -98,3 +99,18 @@ def test_a_remote_is_stored_as_it_is_compared_and_without_its_password(
     )
 
     assert Project.objects.get().git_remote == "example.com/acme/shop"
+
+
+def test_deleting_tells_how_much_goes_with_it(admin_client: Client, call: Call) -> None:
+    for number in range(3):
+        call("checkpoint_save", summary=f"Zeppelin {number}", project_path="/w/shop")
+    address = f"/admin/contextd/project/{Project.objects.get().pk}/delete/"
+
+    asked = admin_client.get(address).content.decode()
+    assert "<li>3 checkpoints</li>" in asked
+    assert "passage" not in asked
+
+    admin_client.post(address, {"post": "yes"})
+    assert not Project.objects.exists()
+    assert not Checkpoint.objects.exists()
+    assert not Passage.objects.exists()

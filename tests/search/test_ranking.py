@@ -39,3 +39,12 @@ def test_a_score_is_the_share_of_what_could_be_had() -> None:
 
     assert best.score(RECIPE) == best.score(Weights(meaning=2, words=0.1, headline=0)) == 1
     assert worst.score(RECIPE) == 0
+
+
+def test_what_is_not_embedded_yet_counts_as_average_so_that_its_words_decide() -> None:
+    pending = Rated(1, 1, None, lexical=0.9, meaning=0.3)
+    unrelated = Rated(2, 2, 0.45, lexical=0.1, meaning=0.3)
+    other_pending = Rated(3, 3, None, lexical=0.0, meaning=0.3)
+
+    best = best_of_records([unrelated, other_pending, pending], RECIPE, 3)
+    assert [passage.record_id for passage in best] == [1, 2, 3]
