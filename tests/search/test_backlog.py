@@ -59,12 +59,12 @@ def test_what_was_saved_without_the_backend_is_found_by_meaning_later(
 def test_what_is_not_embedded_yet_does_not_lose_to_what_has_nothing_to_do_with_it(
     use_server: UseServer, server: EmbeddingServer, save: Save, find: Find
 ) -> None:
-    save(1, "Roses in the garden")
+    save(1, "automobile")
     use_server("http://127.0.0.1:9/v1")
-    save(2, "The nightly invoice run broke down")
+    save(2, "Nightly", "the car broke down")
     use_server(server.base_url)
 
-    assert ids(find("nightly invoice run of roses")) == [2, 1]
+    assert ids(find("car broke", headline="")) == [2, 1]
 
 
 def test_a_save_that_could_not_embed_asks_a_worker_to(
