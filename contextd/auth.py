@@ -114,14 +114,14 @@ def bearer_token(arrival: Arrival) -> str | None:
     return token.strip()
 
 
-def admit(token: str | None, context: str | None, *, door: Door, client: str = "-") -> Admission:
-    """Look up whom the token stands for, and what the context gives them."""
+def admit(arrival: Arrival, *, door: Door) -> Admission:
+    """Look up whom its token stands for, and what the context it asks for gives them."""
     try:
-        principal = principal_of(token)
+        principal = principal_of(bearer_token(arrival))
     except CredentialLapsed as error:
-        _announce_refusal(error, error.principal, context, door, client)
+        _announce_refusal(error, error.principal, arrival.context, door, arrival.client)
         raise
-    return enter(principal, context, door=door, client=client)
+    return enter(principal, arrival.context, door=door, client=arrival.client)
 
 
 def principal_of(token: str | None) -> Principal:
@@ -183,9 +183,7 @@ def caller_of_mcp(admission: Admission, *, client: str, session_id: str | None) 
 def caller_of_django(request: HttpRequest, door: Door) -> Caller:
     headers = {name.lower(): value for name, value in request.headers.items()}
     arrival = Arrival.of(headers, request.META.get("REMOTE_ADDR", ""))
-    token = bearer_token(arrival)
-    admission = admit(token, arrival.context, door=door, client=arrival.client)
-    return _caller(admission, door, client=arrival.client)
+    return _caller(admit(arrival, door=door), door, client=arrival.client)
 
 
 def caller_of_admin(request: HttpRequest) -> Caller:

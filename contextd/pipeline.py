@@ -37,6 +37,14 @@ def perform(operation: Operation, arguments: dict[str, Any], caller: Caller) -> 
             record.announce()
 
 
+def reach(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Result:
+    """What a call would come to, for a question of our own: neither limited nor recorded."""
+    guards.authorize(operation, caller)
+    with limits.deadline(operation.timeout):
+        result: Result = operation.handler(caller, operation.parse(arguments))
+    return result
+
+
 async def converse(
     operation: Operation, arguments: dict[str, Any], caller: Caller, conversation: Conversation
 ) -> Result:

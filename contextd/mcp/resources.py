@@ -1,5 +1,7 @@
 """The registered resources, as MCP has them."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -19,6 +21,7 @@ from mcp.types import Resource as ListedResource
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from contextd import pipeline, resources
+from contextd.callers import Caller
 from contextd.errors import ContextdError, NotAllowed, NotFound
 from contextd.mcp import answers
 from contextd.mcp.tools import Context, Identify
@@ -59,17 +62,30 @@ class Resources:
 
     async def read(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         uri = str(params.uri)
-        try:
+        with refusals_about(uri, ctx):
             reading = resources.at(uri).reading
             found = cast(Contents, await self._run(ctx, reading, {"uri": uri}))
-        except NotFound as error:
-            modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-            code = INVALID_PARAMS if modern else NOT_FOUND_BEFORE_2026
-            raise MCPError(code, error.text, {**error.as_dict(), "uri": uri}) from None
-        except ContextdError as error:
-            raise answers.protocol_error(error) from None
         contents = TextResourceContents(uri=uri, mime_type=found.mime_type, text=found.text)
         return ReadResourceResult(contents=[contents])
+
+    async def check(self, ctx: Context, uris: Iterable[str]) -> None:
+        """Refuse as reading the first that cannot be read is; together they count as one read."""
+        caller, attempt = self.identify(ctx), pipeline.perform
+        for uri in uris:
+            with refusals_about(uri, ctx):
+                reading = resources.at(uri).reading
+                work = partial(attempt, reading, {"uri": uri}, caller)
+                await self.workers.run_concealed("a subscription", work, seconds=reading.timeout)
+            attempt = pipeline.reach
+
+    async def is_readable(self, uri: str, caller: Caller) -> bool:
+        try:
+            reading = resources.at(uri).reading
+            work = partial(pipeline.reach, reading, {"uri": uri}, caller)
+            await self.workers.run_concealed("a notification", work, seconds=reading.timeout)
+        except ContextdError:
+            return False
+        return True
 
     async def _list_one(
         self, ctx: Context, resource: Resource, listing: Operation
@@ -94,6 +110,19 @@ class Resources:
     async def _run(self, ctx: Context, operation: Operation, arguments: dict[str, Any]) -> Result:
         work = partial(pipeline.perform, operation, arguments, self.identify(ctx))
         return await self.workers.run(work, seconds=operation.timeout)
+
+
+@contextmanager
+def refusals_about(uri: str, ctx: Context) -> Iterator[None]:
+    """Errors of the block as the protocol version has them."""
+    try:
+        yield
+    except NotFound as error:
+        modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+        code = INVALID_PARAMS if modern else NOT_FOUND_BEFORE_2026
+        raise MCPError(code, error.text, {**error.as_dict(), "uri": uri}) from None
+    except ContextdError as error:
+        raise answers.protocol_error(error) from None
 
 
 def as_template(resource: Resource) -> ResourceTemplate:

@@ -24,4 +24,4 @@ def test_a_change_is_told(save: Save, call: Call, told: list[str | None]) -> Non
     call("checkpoint_delete", id=saved)
 
     address = f"checkpoint://{saved}"
-    assert told == [None, address, address, None]
+    assert told == [None, address, None]

@@ -310,15 +310,16 @@ def test_a_resource_that_changes_is_told_to_the_sessions_that_subscribed(
     one: httpx2.Client, other: httpx2.Client
 ) -> None:
     subscribed, uninterested = open_session(one), open_session(one)
-    subscribe = rpc("resources/subscribe", {"uri": "checkpoint://7"})
+    uri = "checkpoint://recent"
+    subscribe = rpc("resources/subscribe", {"uri": uri})
     assert "result" in answer_of(one.post("/mcp", json=subscribe, headers=subscribed))
 
     with listening(other, subscribed) as told, listening(other, uninterested) as not_told:
-        changes.announce("resources", "checkpoint://7")
+        changes.announce("resources", uri)
         changes.announce("tools")
         messages = [next(told), next(told), next(not_told)]
 
-    assert messages[0]["params"] == {"uri": "checkpoint://7"}
+    assert messages[0]["params"] == {"uri": uri}
     assert [message["method"] for message in messages[1:]] == [LIST_CHANGED] * 2
 
 
