@@ -1,6 +1,7 @@
 """Tells connected clients what has changed: each in the way of its protocol version."""
 
 import asyncio
+import contextlib
 import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -15,19 +16,23 @@ from mcp.types import EmptyResult, SubscribeRequestParams, UnsubscribeRequestPar
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from contextd import auth, changes, sessions
-from contextd.bus import Change
+from contextd.bus import Change, Kind
 from contextd.errors import ContextdError
 from contextd.mcp.resources import Resources
 from contextd.mcp.streams import Reader, Streams, may_read
 from contextd.mcp.tools import Context, Renew
 from contextd.mcp.workers import Workers
 
+# A burst of changes of lists is over when nothing has come for so long, or has lasted long enough.
+QUIET_SECONDS = 0.3
+LONGEST_BURST = 3.0
 # A client that does not read must not keep the others waiting.
 SEND_SECONDS = 5
 SUBSCRIPTIONS = "contextd.subscriptions"
 READER = "contextd.reader"
 
 Found = TypeVar("Found")
+News = asyncio.Queue[Change]
 
 
 class Listeners:
@@ -42,18 +47,25 @@ class Listeners:
     async def running(self, server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
         """Pass on changes as long as the server runs."""
         loop = asyncio.get_running_loop()
-        news: asyncio.Queue[Change] = asyncio.Queue()
+        of_resources: News = asyncio.Queue()
+        of_lists: News = asyncio.Queue()
 
-        def pass_on(change: Change) -> None:
-            loop.call_soon_threadsafe(news.put_nowait, change)
+        def pass_on(told: changes.Told) -> None:
+            if isinstance(told, Change):
+                queue = of_lists if told.uri is None else of_resources
+                loop.call_soon_threadsafe(queue.put_nowait, told)
 
         end = changes.subscribe(pass_on)
-        telling = asyncio.create_task(self._tell_all(news))
+        telling = [
+            asyncio.create_task(self._tell_of_resources(of_resources)),
+            asyncio.create_task(self._tell_of_lists(of_lists)),
+        ]
         try:
             yield {}
         finally:
             end()
-            telling.cancel()
+            for task in telling:
+                task.cancel()
 
     def add(self, connection: Connection, reader: Reader) -> None:
         """To be told too, as long as somebody else keeps it."""
@@ -89,13 +101,20 @@ class Listeners:
             await self._look_up(partial(sessions.unsubscribe, connection.session_id, uri))
         return EmptyResult()
 
-    async def _tell_all(self, news: "asyncio.Queue[Change]") -> None:
+    async def _tell_of_resources(self, news: News) -> None:
         while True:
-            change = await news.get()
-            async with anyio.create_task_group() as telling:
-                telling.start_soon(self.streams.tell, change)
-                for connection in await self._concerned(change):
-                    telling.start_soon(self._tell, connection, change)
+            await self._tell_all(await news.get())
+
+    async def _tell_of_lists(self, news: News) -> None:
+        while True:
+            for change in (await burst(news)).values():
+                await self._tell_all(change)
+
+    async def _tell_all(self, change: Change) -> None:
+        async with anyio.create_task_group() as telling:
+            telling.start_soon(self.streams.tell, change)
+            for connection in await self._concerned(change):
+                telling.start_soon(self._tell, connection, change)
 
     async def _tell(self, connection: Connection, change: Change) -> None:
         with anyio.move_on_after(SEND_SECONDS):
@@ -126,6 +145,19 @@ class Listeners:
         return await self._workers.run_concealed(
             "the look-up of subscriptions", work, seconds=auth.LOOKUP_SECONDS
         )
+
+
+async def burst(news: News) -> dict[Kind, Change]:
+    """The lists that change now, each once, however often: clients list them anew each time."""
+    change = await news.get()
+    changed = {change.kind: change}
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(LONGEST_BURST):
+            while True:
+                async with asyncio.timeout(QUIET_SECONDS):
+                    change = await news.get()
+                changed[change.kind] = change
+    return changed
 
 
 def connection_of(ctx: Context) -> Connection:

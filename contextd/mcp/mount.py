@@ -2,19 +2,20 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import cast
 
 from django.conf import settings
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from contextd import auth, gate, telemetry
 from contextd.auth import Admission
 from contextd.callers import Caller
 from contextd.errors import ContextdError
-from contextd.mcp import envelope, server, tools
+from contextd.mcp import envelope, server, standing, tools
 from contextd.mcp.admissions import Admissions
 from contextd.mcp.peers import Peers
 from contextd.mcp.sender import Sender
@@ -45,7 +46,7 @@ class Endpoint:
             self._admissions,
         )
         try:
-            with telemetry.counting_sessions(lambda: sessions.held):
+            with self._admissions.hearing(), telemetry.counting_sessions(lambda: sessions.held):
                 async with sessions.run():
                     yield
         finally:
@@ -64,11 +65,23 @@ class Endpoint:
         except ContextdError as error:
             await gate.refuse(scope, send, error)
         else:
-            await self._sessions.handle_request(scope, receive, send)
+            await self._serve(self._sessions.handle_request, scope, receive, send)
+
+    async def _serve(
+        self, application: ASGIApp, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        if not standing.is_standing(scope):
+            await application(scope, receive, send)
+            return
+        lapse = partial(self._admissions.lapse, scope["user"].arrival)
+        await standing.serve(application, lapse, scope, receive, send)
 
     async def _sender(self, scope: Scope) -> Sender:
         peer, _port = scope.get("client") or ("", 0)
-        arrival = auth.Arrival.of(Headers(scope=scope), peer)
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        arrival = auth.Arrival.of(headers, peer)
         return Sender(arrival, await self._admissions.admit(arrival))
 
     async def _caller_by_now(self, ctx: Context) -> Caller:

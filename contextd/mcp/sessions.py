@@ -233,7 +233,9 @@ class Sessions(StreamableHTTPSessionManager):
             self._endings_heard += 1
             self._let_go_of(told.sessions)
             return
-        held = None if isinstance(told, bus.Change) else self._held.get(told.session)
+        if isinstance(told, bus.Change | bus.AccessChanged):
+            return
+        held = self._held.get(told.session)
         if held is None or told.sender == bus.this_process():
             return
         match told:

@@ -1,6 +1,6 @@
 """Who subscribes to a resource learns of its changes as long as they may read it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +11,8 @@ from mcp import MCPError, types
 
 from contextd import changes
 from contextd.models import Project
-from contexts.models import Context
+from contexts import services, tokens
+from contexts.models import Context, Token
 from tests.clients import LEGACY_VERSIONS, over_http
 from tests.conftest import Call
 from tests.contexts.conftest import MakeContext, MakeToken, grant, make_project
@@ -96,8 +97,8 @@ def listening_before(
 ) -> Iterator[Iterator[Any]]:
     """In a session, as older versions do."""
     session = open_session(http, dict(headers))
-    for uri in uris:
-        subscribing = rpc("resources/subscribe", {"uri": uri})
+    for number, uri in enumerate(uris, 2):
+        subscribing = rpc("resources/subscribe", {"uri": uri}, id=number)
         assert "result" in answer_of(http.post("/mcp", json=subscribing, headers=session))
     with http.stream("GET", "/mcp", headers=session) as stream:
         yield events(stream)
@@ -130,3 +131,27 @@ def test_a_change_is_told_until_the_project_is_taken_away(
         after = next(told)
 
     assert (before, after) == (saved, RECENT)
+
+
+LOSSES: list[Callable[[], object]] = [
+    lambda: tokens.revoke(Token.objects.get()),
+    lambda: services.revoke(Context.objects.get(name="shop"), user="ann"),
+]
+
+
+@pytest.mark.parametrize("lose", LOSSES)
+@pytest.mark.parametrize("listening", [listening_before, listening_now])
+def test_a_stream_ends_with_the_right_to_it(
+    http: httpx2.Client,
+    call: Call,
+    saved: str,
+    insider: Mapping[str, str],
+    listening: Any,
+    lose: Callable[[], object],
+) -> None:
+    with listening(http, insider, [saved]) as messages:
+        lose()
+        call("checkpoint_update", id=saved.removeprefix("checkpoint://"), summary="two")
+        rest = [message["method"] for message in messages]
+
+    assert UPDATED not in rest
