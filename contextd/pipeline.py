@@ -82,6 +82,9 @@ async def run_waiting(
                     partial(prepare, operation, arguments, caller)
                 )
                 result = await converse_with(operation, caller, request, conversation)
+        except Detached as detached:
+            detached.redacted = redacted
+            raise
         except TimeoutError:
             raise TimedOut(f"no answer within {operation.timeout:g} s") from None
     return tell_redacted(result, redacted)
