@@ -27,9 +27,10 @@ from contextd.mcp import answers
 from contextd.mcp.tools import Context, Identify
 from contextd.mcp.workers import Workers
 from contextd.operations import Operation, Result
-from contextd.resources import Contents, Listing, Resource
+from contextd.resources import Contents, Listed, Listing, Resource
 
 NOT_FOUND_BEFORE_2026 = -32002
+MAX_OFFSET_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,16 @@ class Resources:
     async def list_newest(
         self, ctx: Context, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        listed: list[ListedResource] = []
-        for resource in resources.installed():
-            if resource.listing:
-                listed += await self._list_one(ctx, resource, resource.listing)
-        return ListResourcesResult(resources=listed)
+        begun, offset = start_of(params.cursor if params else None)
+        found: list[ListedResource] = []
+        for resource in listed_from(begun):
+            page = await self._list_one(ctx, resource, offset)
+            found += [as_listed(one, resource) for one in page.resources]
+            if page.next_offset is not None:
+                cursor = f"{page.next_offset} {resource.template}"
+                return ListResourcesResult(resources=found, next_cursor=cursor)
+            offset = 0
+        return ListResourcesResult(resources=found)
 
     async def list_templates(
         self, ctx: Context, params: PaginatedRequestParams | None
@@ -87,29 +93,46 @@ class Resources:
             return False
         return True
 
-    async def _list_one(
-        self, ctx: Context, resource: Resource, listing: Operation
-    ) -> list[ListedResource]:
+    async def _list_one(self, ctx: Context, resource: Resource, offset: int) -> Listing:
+        listing = cast(Operation, resource.listing)
         try:
-            found = cast(Listing, await self._run(ctx, listing, {}))
+            return cast(Listing, await self._run(ctx, listing, {"offset": offset}))
         except NotAllowed:
-            return []
+            return Listing(resources=[])
         except ContextdError as error:
             raise answers.protocol_error(error) from None
-        return [
-            ListedResource(
-                uri=one.uri,
-                name=one.uri,
-                title=one.title,
-                description=one.description,
-                mime_type=resource.mime_type,
-            )
-            for one in found.resources
-        ]
 
     async def _run(self, ctx: Context, operation: Operation, arguments: dict[str, Any]) -> Result:
         work = partial(pipeline.perform, operation, arguments, self.identify(ctx))
         return await self.workers.run(work, seconds=operation.timeout)
+
+
+def start_of(cursor: str | None) -> tuple[str | None, int]:
+    """The template to go on with, and where in the addresses of that form."""
+    if cursor is None:
+        return None, 0
+    offset, _, template = cursor.partition(" ")
+    is_ours = any(one.template == template for one in listed_from(None))
+    if not is_ours or not offset.isdecimal() or len(offset) > MAX_OFFSET_DIGITS:
+        raise MCPError(INVALID_PARAMS, "this cursor is not one of ours; list from the start")
+    return template, int(offset)
+
+
+def listed_from(template: str | None) -> list[Resource]:
+    """The forms of address that are listed, from that one on."""
+    listed = [one for one in resources.installed() if one.listing]
+    names = [one.template for one in listed]
+    return listed[names.index(template) if template else 0 :]
+
+
+def as_listed(one: Listed, resource: Resource) -> ListedResource:
+    return ListedResource(
+        uri=one.uri,
+        name=one.uri,
+        title=one.title,
+        description=one.description,
+        mime_type=resource.mime_type,
+    )
 
 
 @contextmanager

@@ -66,6 +66,7 @@ ABOUT_NO_PROJECT = {"status"}
 ADDRESSES = {
     "checkpoint://{checkpoint_id}": "checkpoint://{checkpoint}",
     "checkpoint://recent{?project_path,tag}": f"checkpoint://recent?project_path={FOREIGN}",
+    "remediation://{remediation_id}": "remediation://{remediation}",
 }
 PROMPTS: dict[str, dict[str, str]] = {"resume": {"project_path": FOREIGN}}
 # What each argument of a prompt or of a form of address is completed to: {checkpoint} or a mark.
@@ -73,6 +74,7 @@ COMPLETIONS = {
     ("ref/resource", "checkpoint://{checkpoint_id}", "checkpoint_id"): "{checkpoint}",
     ("ref/resource", "checkpoint://recent{?project_path,tag}", "project_path"): FOREIGN,
     ("ref/resource", "checkpoint://recent{?project_path,tag}", "tag"): MARK,
+    ("ref/resource", "remediation://{remediation_id}", "remediation_id"): "{remediation}",
     ("ref/prompt", "resume", "project_path"): FOREIGN,
     ("ref/prompt", "resume", "tag"): MARK,
 }
@@ -208,8 +210,8 @@ def test_who_cannot_read_a_resource_cannot_subscribe_to_it(
 ) -> None:
     def answers(context: str) -> Iterator[Any]:
         session = open_session(http, {**token, "X-MCP-Context": context})
-        for method in ("resources/read", "resources/subscribe"):
-            response = http.post("/mcp", json=rpc(method, {"uri": uri}), headers=session)
+        for number, method in enumerate(("resources/read", "resources/subscribe")):
+            response = http.post("/mcp", json=rpc(method, {"uri": uri}, number), headers=session)
             yield answer_of(response).get("error")
 
     uri = fill(ADDRESSES[template])
