@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contextd.errors import NotAuthenticated
@@ -39,11 +38,12 @@ async def serve(
         await lapse()
         told.put_nowait(DISCONNECT)
 
-    async with anyio.create_task_group() as beside:
-        beside.start_soon(pass_on)
-        beside.start_soon(end)
+    beside = [asyncio.create_task(pass_on()), asyncio.create_task(end())]
+    try:
         await application(scope, told.get, answer.send)
-        beside.cancel_scope.cancel()
+    finally:
+        for task in beside:
+            task.cancel()
     await answer.end()
 
 
