@@ -150,6 +150,12 @@ class Environment(BaseSettings):
         validation_alias=variable("CONTEXTD_AUDIT_DAYS"),
         description="How long it is kept who called what.",
     )
+    index_roots: Annotated[list[Path], NoDecode] = Field(
+        [],
+        validation_alias=variable("CONTEXTD_INDEX_ROOTS"),
+        description="Folders below which repositories may be indexed, comma separated. "
+        "Unset: any for callers on this machine, none for others.",
+    )
     rate_limits: Switch = Field(
         "on",
         validation_alias=variable("CONTEXTD_RATE_LIMITS"),
@@ -171,7 +177,7 @@ class Environment(BaseSettings):
         description="Collector that traces and metrics are sent to (OTLP over HTTP). Unset: none.",
     )
 
-    @field_validator("allowed_hosts", "allowed_origins", mode="before")
+    @field_validator("allowed_hosts", "allowed_origins", "index_roots", mode="before")
     @classmethod
     def _split(cls, names: object) -> object:
         return (
@@ -199,6 +205,13 @@ class Environment(BaseSettings):
                 {"ours": ours},
             )
         return model
+
+    @field_validator("index_roots")
+    @classmethod
+    def _all_absolute(cls, folders: list[Path]) -> list[Path]:
+        if not all(folder.is_absolute() for folder in folders):
+            raise PydanticCustomError("relative", "must be absolute paths, such as /srv/code")
+        return folders
 
     @field_validator("data_dir")
     @classmethod

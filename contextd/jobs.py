@@ -1,16 +1,38 @@
 """Work that may wait until after the answer."""
 
+import asyncio
 import logging
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from celery import current_app
 from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from contextd import logs
+from contextd.conversations import Conversation
+from contextd.errors import ContextdError, conceal
+from contextd.models import Job
+
+LEASE = timedelta(seconds=60)
+MOST_ATTEMPTS = 3
+KEPT = timedelta(days=30)
+POLL_SECONDS = 0.25
+REPORT_SECONDS = 0.5
 
 logger = logging.getLogger(__name__)
+
+State = Job.State
+
+
+class Stopped(Exception):
+    """The job is not wanted any more, or another worker has it: what is not done stays undone."""
 
 
 def defer(task_name: str, *args: Any) -> None:
@@ -26,3 +48,136 @@ def _send(task_name: str, *args: Any) -> None:
         current_app.tasks[task_name].apply_async(args, retry=False)
     except OperationalError:
         logs.warn_seldom(logger, "jobs wait for the sweeper: the broker does not answer")
+
+
+def submit(
+    task_name: str, key: str, arguments: Mapping[str, Any], principal: str, *, queued: bool = True
+) -> tuple[Job, bool]:
+    """The open job of that task and key, and whether it was made now; the task is given its id.
+
+    One that is not `queued` is worked on by whoever submits it, by a worker only if that fails.
+    """
+    job, is_new = Job.objects.get_or_create(
+        task=task_name,
+        key=key,
+        state__in=Job.OPEN,
+        defaults={
+            "state": State.QUEUED,
+            "arguments": dict(arguments),
+            "leased_until": timezone.now() + LEASE,
+            "created_by": principal,
+        },
+    )
+    if is_new and queued:
+        defer(task_name, job.pk)
+    return job, is_new
+
+
+class Hold:
+    """The right to work on a job; it lasts as long as there is news of it."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self._due_at = 0.0
+
+    def report(self, done: int, total: int, note: str) -> None:
+        """Say how far it is, outside of transactions. Raises Stopped."""
+        if time.monotonic() < self._due_at:
+            return
+        self._due_at = time.monotonic() + REPORT_SECONDS
+        self._update(done=done, total=total, note=note, leased_until=timezone.now() + LEASE)
+
+    def keep(self) -> None:
+        """Nobody else takes the job before the current transaction ends. Raises Stopped."""
+        if not self._ours().select_for_update(no_key=True).exists():
+            raise Stopped
+
+    def end(self, state: Job.State, **fields: Any) -> None:
+        self._update(state=state, **fields)
+
+    def _update(self, **fields: Any) -> None:
+        if not self._ours().update(**fields, updated_at=timezone.now()):
+            raise Stopped
+
+    def _ours(self) -> Any:
+        return Job.objects.filter(
+            pk=self.job.pk, holder=self.job.holder, state=State.RUNNING, is_unwanted=False
+        )
+
+
+def work(job_id: int, do: Callable[[Hold], Mapping[str, Any]]) -> None:
+    """Do the job and keep what `do` returns, unless somebody is at it or it has ended."""
+    hold = _take(job_id)
+    if hold is None:
+        return
+    try:
+        outcome = do(hold)
+        hold.end(State.DONE, outcome=dict(outcome), note="", done=F("total"))
+    except Stopped:
+        logger.info("job %d was stopped", job_id)
+    except ContextdError as error:
+        hold.end(State.FAILED, error=error.message)
+    except Exception as error:
+        hold.end(State.FAILED, error=conceal(hold.job.task, error).message)
+    finally:
+        _end_if_unwanted(job_id)
+
+
+def _take(job_id: int) -> Hold | None:
+    now = timezone.now()
+    free = Job.objects.filter(pk=job_id, is_unwanted=False)
+    free = free.filter(state=State.QUEUED) | free.abandoned()
+    taken = free.update(
+        state=State.RUNNING,
+        holder=secrets.token_hex(16),
+        attempts=F("attempts") + 1,
+        leased_until=now + LEASE,
+        updated_at=now,
+    )
+    return Hold(Job.objects.get(pk=job_id)) if taken else None
+
+
+def cancel(job_id: int) -> None:
+    """Its worker ends it soon; one that has none has ended."""
+    Job.objects.open().filter(pk=job_id).update(is_unwanted=True)
+    _end_if_unwanted(job_id, state=State.QUEUED)
+
+
+def _end_if_unwanted(job_id: int, **condition: Any) -> None:
+    unwanted = Job.objects.open().filter(pk=job_id, is_unwanted=True, **condition)
+    unwanted.update(state=State.CANCELLED, note="", updated_at=timezone.now())
+
+
+def sweep() -> int:
+    """Queue again what nobody works on, and forget what ended long ago."""
+    Job.objects.exclude(state__in=Job.OPEN).filter(updated_at__lt=timezone.now() - KEPT).delete()
+    abandoned = Job.objects.abandoned()
+    abandoned.filter(is_unwanted=True).update(state=State.CANCELLED)
+    abandoned.filter(attempts__gte=MOST_ATTEMPTS).update(
+        state=State.FAILED, error=f"its worker has died {MOST_ATTEMPTS} times; the log may say why"
+    )
+    left = list(abandoned)
+    for job in left:
+        defer(job.task, job.pk)
+    return len(left)
+
+
+def watch(job_id: int) -> Iterator[Job]:
+    """How far it is, again and again, until it has ended."""
+    while (job := Job.objects.get(pk=job_id)).is_open:
+        yield job
+        time.sleep(POLL_SECONDS)
+    yield job
+
+
+async def follow(job_id: int, talk: Conversation, seconds: float) -> Job:
+    """Report how far it is until it has ended or the time is up."""
+    until, told = time.monotonic() + seconds, 0
+    while True:
+        job = await talk.do(partial(Job.objects.get, pk=job_id))
+        if job.done > told:
+            told = job.done
+            await talk.report(job.done, job.total, job.note)
+        if not job.is_open or time.monotonic() > until:
+            return job
+        await asyncio.sleep(POLL_SECONDS)

@@ -1,4 +1,4 @@
-"""What the kernel stores: projects, and the sessions of MCP clients."""
+"""What the kernel stores: projects, the sessions of MCP clients, what is done later."""
 
 from datetime import datetime
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.postgres.indexes import HashIndex
 from django.db import models
 from django.db.models.functions import MD5, Length
+from django.utils import timezone
 
 from contextd.callers import Caller
 from contextd.errors import NotFound
@@ -176,6 +177,65 @@ class DetachedCall(models.Model):
 
     def __str__(self) -> str:
         return f"{self.operation} {self.pk}"
+
+
+class JobQuerySet(models.QuerySet["Job"]):
+    def open(self) -> Self:
+        return self.filter(state__in=Job.OPEN)
+
+    def abandoned(self) -> Self:
+        """Open, and nobody works on them: the worker died, or the broker lost the message."""
+        return self.open().filter(leased_until__lt=timezone.now())
+
+
+class Job(models.Model):
+    """Work that a worker does, and how far it is: the truth, whatever the broker forgets."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    OPEN = (State.QUEUED, State.RUNNING)
+
+    task = models.CharField(max_length=100, help_text="The function that does it: app.tasks.name")
+    key = models.CharField(max_length=100, help_text="What it is about: one at a time")
+    arguments = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    holder = models.CharField(max_length=32, blank=True, help_text="Known to its worker alone")
+    leased_until = models.DateTimeField()
+    is_unwanted = models.BooleanField(default=False, help_text="Its worker stops when it sees this")
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    note = models.TextField(blank=True, help_text="What it is at")
+    outcome = models.JSONField(default=dict)
+    error = models.TextField(blank=True)
+    created_by = models.CharField(max_length=100)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = JobQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task", "key"],
+                condition=models.Q(state__in=["queued", "running"]),
+                name="job_one_at_a_time",
+            )
+        ]
+        indexes = [models.Index(fields=["task", "key", "-created_at"], name="job_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.task} {self.key}"
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in self.OPEN
 
 
 Record = TypeVar("Record", bound=models.Model)

@@ -38,6 +38,7 @@ INSTALLED_APPS = [
     "contexts",
     "checkpoints",
     "remediations",
+    "repositories",
 ]
 MIDDLEWARE = [
     "contextd.rest.OneErrorShape",
@@ -122,6 +123,10 @@ CELERY_BEAT_SCHEDULE = {
         "task": "contextd.tasks.forget_detached_calls",
         "schedule": schedule(600),
     },
+    "take up jobs that nobody works on": {
+        "task": "contextd.tasks.sweep_jobs",
+        "schedule": schedule(20),
+    },
     "end idle sessions": {
         "task": "contextd.tasks.end_idle_sessions",
         "schedule": schedule(60),
@@ -139,6 +144,7 @@ BODY_SECONDS = 30
 
 CONTEXTD_RATE_LIMITS = ENVIRONMENT.rate_limits == "on"
 CONTEXTD_ANONYMOUS = ENVIRONMENT.anonymous == "on"
+CONTEXTD_INDEX_ROOTS = [str(folder) for folder in ENVIRONMENT.index_roots]
 CONTEXTD_AUTHENTICATE = "contexts.tokens.principal_of"
 CONTEXTD_ENTER = "contexts.services.enter"
 CONTEXTD_POLICY = "contexts.services.authorize"

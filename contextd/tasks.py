@@ -1,6 +1,6 @@
 from celery import shared_task
 
-from contextd import detached, sessions
+from contextd import detached, jobs, sessions
 
 
 @shared_task  # type: ignore[untyped-decorator]  # Celery has no types
@@ -11,3 +11,8 @@ def end_idle_sessions() -> int:
 @shared_task  # type: ignore[untyped-decorator]  # Celery has no types
 def forget_detached_calls() -> int:
     return detached.forget_expired()
+
+
+@shared_task  # type: ignore[untyped-decorator]  # Celery has no types
+def sweep_jobs() -> int:
+    return jobs.sweep()

@@ -14,21 +14,26 @@ from contextd.search.registry import Domain, domains, register
 if TYPE_CHECKING:
     from contextd.search.backlog import embed_pending
     from contextd.search.embedding import is_warm, warm_up
-    from contextd.search.finding import Found, Hit, find
-    from contextd.search.preparing import Prepared, cut, prepare, prepare_many
+    from contextd.search.finding import Coverage, Found, Hit, coverage, find, find_passages
+    from contextd.search.preparing import Part, Prepared, cut, cut_parts, prepare, prepare_many
     from contextd.search.ranking import Weights
     from contextd.search.storing import forget, merge_projects, store, store_many
 
 __all__ = [
+    "Coverage",
     "Domain",
     "Found",
     "Hit",
+    "Part",
     "Prepared",
     "Weights",
+    "coverage",
     "cut",
+    "cut_parts",
     "domains",
     "embed_pending",
     "find",
+    "find_passages",
     "forget",
     "is_warm",
     "merge_projects",
@@ -43,8 +48,8 @@ __all__ = [
 _HOMES = {
     "backlog": ["embed_pending"],
     "embedding": ["is_warm", "warm_up"],
-    "finding": ["Found", "Hit", "find"],
-    "preparing": ["Prepared", "cut", "prepare", "prepare_many"],
+    "finding": ["Coverage", "Found", "Hit", "coverage", "find", "find_passages"],
+    "preparing": ["Part", "Prepared", "cut", "cut_parts", "prepare", "prepare_many"],
     "ranking": ["Weights"],
     "storing": ["forget", "merge_projects", "store", "store_many"],
 }

@@ -16,7 +16,15 @@ from contextd.search import candidates, embedding, scope, terms, vectors
 from contextd.search.candidates import Word
 from contextd.search.embedding import Embedded, EmbeddingUnavailable, Vector
 from contextd.search.models import TERM_SPACE
-from contextd.search.ranking import RECIPE, Rated, Weights, best_of_records, within_reach
+from contextd.search.ranking import (
+    RECIPE,
+    Choose,
+    Rated,
+    Weights,
+    best_of_records,
+    best_passages,
+    within_reach,
+)
 from contextd.search.scope import Scope
 
 QUERY_SECONDS = 20
@@ -33,7 +41,7 @@ LEFT JOIN search_embedding AS embedding
 WHERE passage.id = ANY(%(passages)s)
 """
 READ = """
-SELECT id, coalesce(nullif(text, ''), headline), first_line, last_line,
+SELECT id, headline, coalesce(nullif(text, ''), headline), first_line, last_line,
     similarity(left(headline, %(most_compared)s), %(headline)s)
 FROM search_passage
 WHERE id = ANY(%(passages)s)
@@ -46,6 +54,7 @@ logger = logging.getLogger(__name__)
 class Text(NamedTuple):
     """What is read of a passage that comes near the best."""
 
+    headline: str
     text: str
     first_line: int
     last_line: int
@@ -53,10 +62,39 @@ class Text(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Where:
+    """What is searched, as callers say it."""
+
+    domain: str
+    projects: frozenset[int] | None
+    shared: bool
+    records: QuerySet[Any] | None
+
+    def look(self, space: str | None) -> Scope:
+        """Raises EmptyResultSet when no record can be meant."""
+        return scope.look_in(
+            self.domain, self.projects, shared=self.shared, records=self.records, space=space
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many passages there are, and how many of them have a vector."""
+
+    passages: int
+    embedded: int
+
+    @property
+    def pending(self) -> int:
+        return self.passages - self.embedded
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A record and its best passage; `score` is from 0 to 1, and so are its parts."""
 
     record_id: int
+    headline: str
     text: str
     first_line: int
     last_line: int
@@ -105,19 +143,58 @@ def find(
     the domain that may be found. `headline` is what the records' own are compared with, by default
     the query.
     """
+    return _search(
+        query,
+        Where(domain, projects, shared, records),
+        limit=limit,
+        headline=headline or query,
+        weights=weights,
+        choose=best_of_records,
+    )
+
+
+def find_passages(
+    query: str,
+    *,
+    domain: str,
+    projects: frozenset[int] | None,
+    records: QuerySet[Any] | None = None,
+    limit: int,
+    weights: Weights = RECIPE,
+) -> Found:
+    """As `find`, but the best passages, of whichever records they are."""
+    return _search(
+        query,
+        Where(domain, projects, False, records),
+        limit=limit,
+        headline=query,
+        weights=weights,
+        choose=best_passages,
+    )
+
+
+def coverage(domain: str, projects: frozenset[int] | None) -> Coverage:
+    """How much is found by words, and how much of that by meaning too."""
+    where = Where(domain, projects, False, None).look(vectors.space_of(embedding.model()))
+    return Coverage(where.passages, where.covered)
+
+
+def _search(
+    query: str, where: Where, *, limit: int, headline: str, weights: Weights, choose: Choose
+) -> Found:
     if not query.strip():
         return Found([], pending=0, by_meaning=True)
     embedded = _embedded(query)
     space = embedded.space if embedded else vectors.space_of(embedding.model())
-    with telemetry.timed("search", domain=domain), limits.transaction():
+    with telemetry.timed("search", domain=where.domain), limits.transaction():
         try:
-            where = scope.look_in(domain, projects, shared=shared, records=records, space=space)
+            looked = where.look(space)
         except EmptyResultSet:
             return Found([], pending=0, by_meaning=embedded is not None)
-        rated = _rated(where, query, embedded.vectors[0] if embedded else None, limit)
-        near = within_reach(rated, weights, limit)
-        hits = _hits(near, headline or query, weights, limit)
-    return Found(hits, where.passages - where.covered, embedded is not None)
+        rated = _rated(looked, query, embedded.vectors[0] if embedded else None, limit)
+        near = within_reach(rated, weights, limit, choose)
+        hits = _hits(near, headline, weights, limit, choose)
+    return Found(hits, looked.passages - looked.covered, embedded is not None)
 
 
 def _embedded(query: str) -> Embedded | None:
@@ -170,7 +247,13 @@ def _rate(
     ]
 
 
-def _hits(near: Sequence[Rated], headline: str, weights: Weights, limit: int) -> list[Hit]:
+def _hits(
+    near: Sequence[Rated],
+    headline: str,
+    weights: Weights,
+    limit: int,
+    choose: Choose = best_of_records,
+) -> list[Hit]:
     texts = _read(near, headline)
     compared = [
         replace(rated, trigram=texts[rated.passage_id].trigram)
@@ -180,6 +263,7 @@ def _hits(near: Sequence[Rated], headline: str, weights: Weights, limit: int) ->
     return [
         Hit(
             record_id=rated.record_id,
+            headline=texts[rated.passage_id].headline,
             text=texts[rated.passage_id].text,
             first_line=texts[rated.passage_id].first_line,
             last_line=texts[rated.passage_id].last_line,
@@ -188,7 +272,7 @@ def _hits(near: Sequence[Rated], headline: str, weights: Weights, limit: int) ->
             lexical=rated.lexical,
             trigram=rated.trigram,
         )
-        for rated in best_of_records(compared, weights, limit)
+        for rated in choose(compared, weights, limit)
     ]
 
 

@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextd import limits
@@ -16,7 +16,17 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a longer text, which has a headline of its own; lines are counted from 1."""
+
+    headline: str
+    text: str
+    first_line: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class PreparedPassage:
+    headline: str
     text: str
     first_line: int
     last_line: int
@@ -29,7 +39,6 @@ class PreparedPassage:
 class Prepared:
     """A text ready to be stored; `space` is None while it is not embedded."""
 
-    headline: str
     passages: Sequence[PreparedPassage]
     token_count: int
     space: str | None = None
@@ -44,8 +53,18 @@ def cut(headline: str, body: str = "") -> Prepared:
 
     `token_count` is that of all-MiniLM-L6-v2's tokenizer, whatever model embeds.
     """
-    text = passages.cut(headline, body)
-    return Prepared(text.headline, [*_passages_of(text)], text.token_count)
+    return cut_parts([Part(headline, body)])
+
+
+def cut_parts(parts: Iterable[Part]) -> Prepared:
+    """`cut` for what is in pieces already; none of its passages has text of two of them."""
+    made: list[PreparedPassage] = []
+    tokens = 0
+    for part in parts:
+        text = passages.cut(part.headline, part.text)
+        made += _passages_of(text, part.first_line - 1)
+        tokens += text.token_count
+    return Prepared(made, tokens)
 
 
 def prepare(headline: str, body: str = "") -> Prepared:
@@ -74,16 +93,17 @@ def prepare_many(texts: Sequence[tuple[str, str]]) -> list[Prepared]:
 
 def meanings_of(text: Prepared) -> list[str]:
     """What is embedded, a string for each passage."""
-    return [passages.under(text.headline, passage.text) for passage in text.passages]
+    return [passages.under(passage.headline, passage.text) for passage in text.passages]
 
 
-def _passages_of(text: CutText) -> Iterator[PreparedPassage]:
+def _passages_of(text: CutText, lines_above: int) -> Iterator[PreparedPassage]:
     for passage in text.passages:
         content = passages.under(text.headline, passage.text)
         yield PreparedPassage(
+            text.headline,
             passage.text,
-            passage.first_line,
-            passage.last_line,
+            lines_above + passage.first_line,
+            lines_above + passage.last_line,
             passages.hash_of(text.headline, passage.text),
             Counter(terms.terms(content)),
         )

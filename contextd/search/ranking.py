@@ -3,7 +3,7 @@
 cosine + 0.7 * BM25 / (the most BM25 could give this query) + 0.2 * likeness of the headlines
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from operator import itemgetter
@@ -51,6 +51,14 @@ class Rated:
         return min(1.0, max(0.0, self.value(weights) / weights.most))
 
 
+Choose = Callable[[Iterable[Rated], Weights, int], list[Rated]]
+
+
+def best_passages(rated: Iterable[Rated], weights: Weights, limit: int) -> list[Rated]:
+    """Whichever records they are of, the best first."""
+    return nlargest(limit, rated, key=lambda passage: passage.value(weights))
+
+
 def best_of_records(rated: Iterable[Rated], weights: Weights, limit: int) -> list[Rated]:
     """Each record with its best passage, the best first."""
     best: dict[int, tuple[float, Rated]] = {}
@@ -61,9 +69,11 @@ def best_of_records(rated: Iterable[Rated], weights: Weights, limit: int) -> lis
     return [passage for _, passage in nlargest(limit, best.values(), key=itemgetter(0))]
 
 
-def within_reach(rated: Sequence[Rated], weights: Weights, limit: int) -> Sequence[Rated]:
+def within_reach(
+    rated: Sequence[Rated], weights: Weights, limit: int, choose: Choose = best_of_records
+) -> Sequence[Rated]:
     """Those that may be among the best once headlines, which are not yet, are compared."""
-    leaders = best_of_records(rated, weights, limit)
+    leaders = choose(rated, weights, limit)
     if len(leaders) < limit:
         return rated
     to_beat = leaders[-1].value(weights) - weights.headline

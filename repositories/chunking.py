@@ -1,0 +1,162 @@
+"""Cutting a file where its own structure has borders: definitions, sections, statements."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from repositories import grammar, headings
+from repositories.grammar import Definition, Outline
+
+ROOM = 900
+"""Characters, of which code has about four for each of the 256 tokens that the model reads."""
+
+MOST_SYMBOLS = 2000
+MOST_TOGETHER = 6
+HEADED = {"markdown", "rst"}
+_ABOVE = re.compile(r"\s*(?://|#|/\*|\*|--|;|%|@|<!--)")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Lines of a file, counted from 1, and the names of what is defined in them."""
+
+    first_line: int
+    last_line: int
+    text: str
+    symbols: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CutFile:
+    chunks: list[Chunk]
+    symbols: list[str]
+
+
+def cut(text: str, language: str) -> CutFile:
+    """Each line that is not blank is in one chunk; a language without structure gives one chunk."""
+    lines = text.split("\n")
+    if language in HEADED:
+        outlined = headings.outline(lines, language)
+    elif language in grammar.LANGUAGES:
+        outlined = grammar.outline(text, language)
+    else:
+        return CutFile([Chunk(1, len(lines), text, ())], [])
+    units = [*_packed(Cutter(lines, outlined).units())]
+    chunks = [
+        Chunk(unit.first + 1, unit.last + 1, _joined(lines, unit), unit.symbols) for unit in units
+    ]
+    names = [] if language in HEADED else list(dict.fromkeys(outlined.whole.names()))
+    return CutFile(chunks, names[:MOST_SYMBOLS])
+
+
+def _joined(lines: Sequence[str], unit: "Unit") -> str:
+    return "\n".join(lines[unit.first : unit.last + 1])
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Lines that belong together; those of one `scope` may share a chunk, None shares with none."""
+
+    first: int
+    last: int
+    size: int
+    symbols: tuple[str, ...]
+    scope: str | None
+
+
+class Cutter:
+    """Walks through an outline, line after line."""
+
+    def __init__(self, lines: Sequence[str], outlined: Outline) -> None:
+        self._lines, self._outlined = lines, outlined
+        self._before = [0, *accumulate(len(line) + 1 for line in lines)]
+
+    def units(self) -> Iterator[Unit]:
+        whole = self._outlined.whole
+        yield from self._inside(whole, 0, len(self._lines) - 1)
+
+    def _inside(self, owner: Definition, first: int, last: int) -> Iterator[Unit]:
+        """Its own lines, and what it defines."""
+        own = (owner.name,) if owner.name else ()
+        at = first
+        for child in owner.children:
+            starts = self._with_comments(child.first, at)
+            if starts > at:
+                yield from self._lines_of(at, starts - 1, own, owner.name)
+            if child.last >= starts:
+                yield from self._whole(child, starts, min(child.last, last), owner.name)
+            at = max(at, child.last + 1)
+        if at <= last:
+            yield from self._lines_of(at, last, own, owner.name)
+
+    def _whole(self, child: Definition, first: int, last: int, scope: str) -> Iterator[Unit]:
+        if child.children and self._size(first, last) > ROOM:
+            yield from self._inside(child, first, last)
+        else:
+            yield from self._lines_of(first, last, tuple(child.names()), scope)
+
+    def _with_comments(self, first: int, lowest: int) -> int:
+        """Comments and decorators right above a definition belong to it."""
+        while first > lowest and _ABOVE.match(self._lines[first - 1]):
+            first -= 1
+        return max(first, lowest)
+
+    def _lines_of(
+        self, first: int, last: int, symbols: tuple[str, ...], scope: str
+    ) -> Iterator[Unit]:
+        if self._size(first, last) <= ROOM:
+            yield from self._unit(first, last, symbols, scope)
+            return
+        while first <= last:
+            end = self._border(first, last)
+            yield from self._unit(first, end, symbols, None)
+            first = end + 1
+
+    def _unit(
+        self, first: int, last: int, symbols: tuple[str, ...], scope: str | None
+    ) -> Iterator[Unit]:
+        while first <= last and not self._lines[first].strip():
+            first += 1
+        while first <= last and not self._lines[last].strip():
+            last -= 1
+        if first <= last:
+            yield Unit(first, last, self._size(first, last), symbols, scope)
+
+    def _border(self, first: int, last: int) -> int:
+        """The last line that fits, before the statement that lies highest in the second half."""
+        end = first
+        while end < last and self._size(first, end + 1) <= ROOM:
+            end += 1
+        if end == last:
+            return last
+        starts = self._outlined.starts
+        borders = [n for n in range(first + (end - first) // 2 + 1, end + 2) if n in starts]
+        return min(borders, key=lambda n: (starts[n], -n)) - 1 if borders else end
+
+    def _size(self, first: int, last: int) -> int:
+        return self._before[last + 1] - self._before[first]
+
+
+def _packed(units: Iterator[Unit]) -> Iterator[Unit]:
+    """Small neighbours together, so that a passage says something."""
+    current: Unit | None = None
+    for unit in units:
+        if current and current.scope is not None and _fit(current, unit):
+            current = replace(
+                current,
+                last=unit.last,
+                size=current.size + unit.size,
+                symbols=tuple(dict.fromkeys((*current.symbols, *unit.symbols))),
+            )
+            continue
+        if current:
+            yield current
+        current = unit
+    if current:
+        yield current
+
+
+def _fit(one: Unit, other: Unit) -> bool:
+    together = len(one.symbols) + len(other.symbols) <= MOST_TOGETHER
+    return one.scope == other.scope and together and one.size + other.size <= ROOM

@@ -1,0 +1,162 @@
+"""What a piece of code defines, and where its statements begin, by its tree-sitter grammar."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node
+
+LONGEST_NAME = 200
+
+_LANGUAGES = """
+bash c cpp csharp dart elixir elm erlang go graphql groovy haskell hcl java javascript julia
+kotlin lua objc ocaml pascal perl php powershell proto python r ruby rust scala solidity sql swift
+tsx typescript zig
+"""
+LANGUAGES = frozenset(_LANGUAGES.split())
+_DEFINITIONS = """
+function_definition function_declaration function_item function_statement function_signature
+function_signature_item generator_function_declaration function function_clause method_definition
+method_declaration method singleton_method constructor_declaration init_declaration
+property_declaration property_signature method_signature class_definition class_declaration
+abstract_class_declaration class_specifier class class_interface class_implementation
+object_definition object_declaration companion_object struct_declaration struct_item
+struct_specifier union_item union_specifier record_declaration enum_declaration enum_definition
+enum_item enum_specifier enum interface_declaration protocol_declaration trait_declaration
+trait_definition trait_item impl_item type_spec type_alias_declaration type_item type_alias
+type_definition annotation_type_declaration module module_definition mod_item
+namespace_declaration namespace_definition internal_module macro_definition contract_declaration
+library_declaration modifier_definition subroutine_declaration_statement type_binding
+module_binding message service rpc block object_type_definition interface_type_definition
+input_object_type_definition enum_type_definition create_table create_function create_view
+decl_function
+"""
+DEFINITIONS = frozenset(_DEFINITIONS.split())
+# They define something where their value is a function, or a class.
+BINDINGS = frozenset({"variable_declarator", "public_field_definition", "field_definition"})
+FUNCTIONS = frozenset({"arrow_function", "function_expression", "function", "class"})
+_WRAPPERS = """
+decorated_definition export_statement template_declaration lexical_declaration
+variable_declaration type_declaration ambient_declaration declaration_list
+"""
+WRAPPERS = frozenset(_WRAPPERS.split())
+_NAMES = """
+identifier type_identifier simple_identifier field_identifier property_identifier constant name
+function_name message_name service_name enum_name rpc_name object_reference word variable_name
+"""
+NAMES = frozenset(_NAMES.split())
+CALLS_THAT_DEFINE = {"def", "defp", "defmodule", "defmacro", "defprotocol", "defimpl"}
+
+
+@dataclass(slots=True)
+class Definition:
+    """Something with a name, the lines it takes (counted from 0) and what is defined inside."""
+
+    name: str
+    first: int
+    last: int
+    children: "list[Definition]" = field(default_factory=list)
+
+    def names(self) -> Iterator[str]:
+        """Its own, and those inside."""
+        if self.name:
+            yield self.name
+        for child in self.children:
+            yield from child.names()
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The whole text as a definition without a name; `starts` are lines where a statement begins,
+    with how deep it lies."""
+
+    whole: Definition
+    starts: dict[int, int]
+
+
+def outline(text: str, language: str) -> Outline:
+    """What cannot be parsed has fewer definitions, and is no error."""
+    from tree_sitter import Parser
+
+    tree = Parser(_grammar(language)).parse(text.encode(errors="replace"))
+    whole = Definition("", 0, text.count("\n"))
+    starts: dict[int, int] = {}
+    waiting = [(child, 0, whole) for child in reversed(tree.root_node.named_children)]
+    while waiting:
+        node, depth, owner = waiting.pop()
+        row = node.start_point[0]
+        starts.setdefault(row, depth)
+        defined = _definition(node, owner)
+        if defined:
+            owner.children.append(defined)
+        if row != node.end_point[0] or node.type in WRAPPERS or node.type in BINDINGS:
+            inside = reversed(node.named_children)
+            waiting += [(child, depth + 1, defined or owner) for child in inside]
+    return Outline(whole, starts)
+
+
+@cache
+def _grammar(language: str) -> "Language":
+    from tree_sitter_language_pack import get_language
+
+    return get_language(language)  # type: ignore[arg-type]  # it wants a literal
+
+
+def _definition(node: "Node", owner: Definition) -> Definition | None:
+    if not _defines(node):
+        return None
+    name = _name(node)
+    if not name:
+        return None
+    outer = node
+    while outer.parent is not None and outer.parent.type in WRAPPERS:
+        outer = outer.parent
+    last = node.end_point[0] - (node.end_point[1] == 0)
+    qualified = f"{owner.name}.{name}" if owner.name else name
+    return Definition(qualified[-LONGEST_NAME:], outer.start_point[0], last)
+
+
+def _defines(node: "Node") -> bool:
+    if node.type in BINDINGS:
+        value = node.child_by_field_name("value")
+        return value is not None and value.type in FUNCTIONS
+    if node.type == "call":
+        target = node.child_by_field_name("target")
+        return target is not None and _text(target) in CALLS_THAT_DEFINE
+    if node.type.endswith("_specifier"):  # of C: a mention of a type has no body
+        return node.child_by_field_name("body") is not None
+    return node.type in DEFINITIONS
+
+
+def _name(node: "Node") -> str:
+    if node.type == "call":
+        return _name_in_call(node)
+    if node.type == "block":  # of HCL, such as `resource "aws_instance" "web"`
+        return _text(node).partition("{")[0].replace('"', "").strip()
+    named = node.child_by_field_name("name") or _declared(node) or node.child_by_field_name("type")
+    if named is None:
+        named = next((child for child in node.named_children if child.type in NAMES), None)
+    name = _text(named).partition("(")[0].strip() if named else ""
+    return "" if name == "function" else name  # in R it has none of its own
+
+
+def _declared(node: "Node") -> "Node | None":
+    """In C a name lies inside of pointers, parameters and brackets."""
+    inner = node.child_by_field_name("declarator")
+    while inner is not None and (deeper := inner.child_by_field_name("declarator")):
+        inner = deeper
+    return inner
+
+
+def _name_in_call(node: "Node") -> str:
+    """`def name(...)` of Elixir is a call with a call in it."""
+    arguments = next((c for c in node.named_children if c.type == "arguments"), None)
+    first = arguments.named_children[0] if arguments and arguments.named_children else None
+    return _text(first).partition("(")[0].split(" ")[0].strip() if first else ""
+
+
+def _text(node: "Node") -> str:
+    text = node.text.decode(errors="replace") if node.text else ""
+    return " ".join(text.split())

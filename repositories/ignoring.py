@@ -1,0 +1,61 @@
+"""Ignore files: each counts for the folder it lies in, and the nearest one has the last word."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+
+from pathspec import GitIgnoreSpec
+
+LARGEST = 1_000_000
+FOLDERS_REMEMBERED = 10_000
+
+
+class Ignores:
+    """Reads the ignore files of these names below `root` when they are needed.
+
+    Of the names, a later one goes before an earlier one; links are not followed.
+    """
+
+    def __init__(self, root: Path, names: Sequence[str]) -> None:
+        self._root, self._names = root, names
+        self._specs_of = lru_cache(FOLDERS_REMEMBERED)(self._read)
+
+    def verdict(self, path: str, *, is_folder: bool = False) -> bool | None:
+        """True: ignored; False: expressly not; None: nothing is said. Its folders are not asked."""
+        asked = f"{path}/" if is_folder else path
+        for folder in PurePosixPath(path).parents:
+            inside = asked if str(folder) == "." else asked.removeprefix(f"{folder}/")
+            for spec in self._specs_of(str(folder)):
+                if (found := spec.check_file(inside).include) is not None:
+                    return found
+        return None
+
+    def verdict_within(self, path: str) -> bool | None:
+        """As `verdict`, and what lies in an ignored folder is ignored."""
+        folders = [str(folder) for folder in PurePosixPath(path).parents][:-1]
+        if any(self.verdict(folder, is_folder=True) for folder in reversed(folders)):
+            return True
+        return self.verdict(path)
+
+    def _read(self, folder: str) -> list[GitIgnoreSpec]:
+        files = [self._root / folder / name for name in reversed(self._names)]
+        return [spec for file in files if (spec := _spec_in(file))]
+
+
+def _spec_in(file: Path) -> GitIgnoreSpec | None:
+    """Lines that are no patterns say nothing, as in git."""
+    try:
+        if file.is_symlink() or not file.is_file() or file.stat().st_size > LARGEST:
+            return None
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    return GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
+
+
+def _is_pattern(line: str) -> bool:
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True

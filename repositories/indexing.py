@@ -1,0 +1,204 @@
+"""One run over a repository: what is new or changed is indexed, what is gone is forgotten."""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.utils import timezone
+
+from contextd import limits, search
+from contextd.errors import Invalid
+from contextd.jobs import Hold
+from repositories import listing, passages, roots
+from repositories.models import Repository, SourceFile
+from repositories.passages import Indexed
+from repositories.reading import Reader, Skipped, SourceText
+from repositories.rules import Reason
+from repositories.selection import Selection
+
+DOMAIN = "file"
+BATCH_FILES = 40
+BATCH_CHARACTERS = 300_000
+FORGOTTEN_AT_ONCE = 100
+MOST_ERRORS = 100
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run has found so far."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    skipped: Counter[Reason] = field(default_factory=Counter)
+    failed: int = 0
+    errors: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def files(self) -> int:
+        return self.added + self.changed + self.unchanged
+
+    def fail(self, path: str, error: str) -> None:
+        self.failed += 1
+        if len(self.errors) < MOST_ERRORS:
+            self.errors.append({"path": path, "error": error})
+
+    def as_report(self, seconds: float) -> dict[str, Any]:
+        return {
+            "files_indexed": self.files,
+            "added": self.added,
+            "changed": self.changed,
+            "unchanged": self.unchanged,
+            "removed": self.removed,
+            "skipped": {str(reason): n for reason, n in sorted(self.skipped.items())},
+            "failed": self.failed,
+            "errors": self.errors,
+            "seconds": round(seconds, 1),
+        }
+
+
+def run(repository: Repository, hold: Hold) -> dict[str, Any]:
+    """Each batch of files is a transaction, so whatever ends the run, the next one goes on."""
+    started = time.monotonic()
+    root = Path(repository.path)
+    if not roots.is_readable(root):
+        raise Invalid(f"{root} is not a folder that the server may read any more", field="path")
+    tally = Run(repository, root, hold).go()
+    report = tally.as_report(time.monotonic() - started)
+    Repository.objects.filter(pk=repository.pk).update(report=report, indexed_at=timezone.now())
+    return report
+
+
+class Run:
+    def __init__(self, repository: Repository, root: Path, hold: Hold) -> None:
+        self._repository, self._root, self._hold = repository, root, hold
+        self._selection = Selection(root, repository.include_patterns, repository.exclude_patterns)
+        self._reader = Reader(root, repository.max_file_size)
+        self._known = repository.files.digests()
+        self._kept: set[int] = set()
+        self._tally = Tally()
+
+    def go(self) -> Tally:
+        paths = oldest_first(self._root, listing.files_in(self._root))
+        for batch in in_batches(self._changed(paths)):
+            self._write([passages.index(source, digest) for source, digest in batch])
+        self._forget(pk for pk, _ in self._known.values() if pk not in self._kept)
+        return self._tally
+
+    def _changed(self, paths: Sequence[str]) -> Iterator[tuple[SourceText, str]]:
+        for number, path in enumerate(paths):
+            self._hold.report(number, len(paths), printable(path))
+            source = self._read(path)
+            if source is None:
+                continue
+            digest = passages.digest_of(source)
+            pk, known = self._known.get(path, (0, ""))
+            self._kept.add(pk)
+            if digest != known:
+                yield source, digest
+            else:
+                self._tally.unchanged += 1
+
+    def _read(self, path: str) -> SourceText | None:
+        if path != printable(path):
+            self._tally.fail(printable(path), "its name is not UTF-8")
+            return None
+        verdict = self._selection.verdict(path)
+        try:
+            if verdict.reason:
+                raise Skipped(verdict.reason)
+            return self._reader.read(path, whatever=verdict.whatever)
+        except Skipped as skipped:
+            self._tally.skipped[skipped.reason] += 1
+        except FileNotFoundError:
+            pass  # git lists what was deleted and not committed yet
+        except OSError as error:
+            self._tally.fail(path, error.strerror or str(error))
+        return None
+
+    def _write(self, batch: Sequence[Indexed]) -> None:
+        """The job stays ours until all of it is stored, or nothing is."""
+        with limits.transaction():
+            self._hold.keep()
+            # Locked, since its project may be merged into another one.
+            repository = Repository.objects.select_for_update(no_key=True).get(
+                pk=self._repository.pk
+            )
+            rows = [self._row(repository, indexed) for indexed in batch]
+            new = [row for row in rows if not row.pk]
+            SourceFile.objects.bulk_update([row for row in rows if row.pk], CHANGING)
+            SourceFile.objects.bulk_create(new)
+            prepared = {row.pk: one.prepared for row, one in zip(rows, batch, strict=True)}
+            search.store_many(DOMAIN, repository.project_id, prepared)
+        self._tally.added += len(new)
+        self._tally.changed += len(rows) - len(new)
+
+    def _row(self, repository: Repository, indexed: Indexed) -> SourceFile:
+        source = indexed.source
+        pk, _ = self._known.get(source.path, (None, ""))
+        return SourceFile(
+            pk=pk,
+            repository=repository,
+            path=source.path,
+            language=indexed.language,
+            size=source.size,
+            digest=indexed.digest,
+            symbols=indexed.symbols,
+            modified_at=datetime.fromtimestamp(source.modified_ns / 1e9, UTC),
+            indexed_at=timezone.now(),
+        )
+
+    def _forget(self, keys: Iterable[int]) -> None:
+        gone = list(keys)
+        for start in range(0, len(gone), FORGOTTEN_AT_ONCE):
+            batch = gone[start : start + FORGOTTEN_AT_ONCE]
+            with limits.transaction():
+                self._hold.keep()
+                forget_files(batch)
+            self._tally.removed += len(batch)
+
+
+CHANGING = ["language", "size", "digest", "symbols", "modified_at", "indexed_at"]
+
+
+def forget_files(keys: Sequence[int]) -> None:
+    search.forget(DOMAIN, keys)
+    SourceFile.objects.filter(pk__in=keys).delete()
+
+
+def oldest_first(root: Path, paths: Iterable[str]) -> Sequence[str]:
+    """What is stored last is embedded first: what somebody works on now."""
+
+    def changed_at(path: str) -> float:
+        try:
+            return os.lstat(root / path).st_mtime
+        except OSError:
+            return 0
+
+    return sorted(dict.fromkeys(paths), key=changed_at)
+
+
+def in_batches(
+    sources: Iterable[tuple[SourceText, str]],
+) -> Iterator[list[tuple[SourceText, str]]]:
+    batch: list[tuple[SourceText, str]] = []
+    characters = 0
+    for source, digest in sources:
+        batch.append((source, digest))
+        characters += len(source.text)
+        if len(batch) == BATCH_FILES or characters > BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
+
+
+def printable(path: str) -> str:
+    """As it can be stored and shown, whatever bytes a name is made of."""
+    return path.encode(errors="surrogateescape").decode(errors="replace")

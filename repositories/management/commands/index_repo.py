@@ -1,0 +1,90 @@
+"""`manage.py index_repo PATH`: index a repository here and now, and see how far it is."""
+
+import threading
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from contextd import auth, jobs
+from contextd.errors import ContextdError
+from contextd.models import Job
+from repositories import services
+
+LONGEST_NOTE = 60
+
+
+class Command(BaseCommand):
+    help = (
+        "Index a repository, so that its code is found by words at once, and by meaning when the "
+        "worker has embedded it. Run it again after changes; Ctrl-C stops it, and the next run "
+        "goes on from there."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", type=Path)
+        parser.add_argument("--include", nargs="*", default=[], help="only what matches: 'src/**'")
+        parser.add_argument("--exclude", nargs="*", default=[], help="not what matches")
+        parser.add_argument("--max-file-size", type=int, default=1024 * 1024, help="in bytes")
+
+    def handle(self, *args: Any, path: Path, **options: Any) -> None:
+        caller = auth.local_caller("cli")
+        try:
+            started = services.begin(
+                caller,
+                path=str(path.absolute()),
+                include_patterns=options["include"],
+                exclude_patterns=options["exclude"],
+                max_file_size=options["max_file_size"],
+                queued=False,
+            )
+            follow(started)
+            state = services.outcome(caller, started.job_id)
+        except ContextdError as error:
+            raise CommandError(error.message) from None
+        for line in services.summary(state):
+            self.stdout.write(line)
+
+
+def follow(started: services.Started) -> None:
+    """Work on the run, unless another process does already, and show how far it is."""
+    worker = threading.Thread(target=work, args=[started.job_id])
+    if started.is_new:
+        worker.start()
+    try:
+        show(started.job_id)
+    except KeyboardInterrupt:
+        if started.is_new:
+            jobs.cancel(started.job_id)
+        raise
+    finally:
+        if started.is_new:
+            worker.join()
+
+
+def work(job_id: int) -> None:
+    try:
+        services.index(job_id)
+    finally:
+        connection.close()
+
+
+def show(job_id: int) -> None:
+    columns = (
+        TextColumn("Indexing"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("", total=None)
+        for job in jobs.watch(job_id):
+            note = job.note[-LONGEST_NOTE:]
+            is_done = job.state == Job.State.DONE
+            done = job.total if is_done else job.done
+            progress.update(task, completed=done, total=job.total or None, description=note)

@@ -1,0 +1,57 @@
+"""Which folders of this machine the server reads at all."""
+
+from pathlib import Path
+
+from django.conf import settings
+
+from contextd.callers import Caller
+from contextd.errors import Invalid, NotAllowed
+
+FIELD = "path"
+
+
+def real_folder(caller: Caller, path: str) -> Path:
+    """The folder without links in its path. Raises NotAllowed, or Invalid where it is none.
+
+    Whoever may not read there does not learn what is there.
+    """
+    allowed = [Path(root) for root in settings.CONTEXTD_INDEX_ROOTS]
+    if not allowed and not caller.is_local:
+        raise NotAllowed(
+            "this server indexes folders for callers on its own machine only, "
+            "until its admin sets CONTEXTD_INDEX_ROOTS",
+            field=FIELD,
+        )
+    if allowed and not _is_below(Path(path), allowed):
+        raise _outside(path)
+    folder = _resolved(path)
+    if allowed and not _is_below(folder, [_resolved(str(root)) for root in allowed]):
+        raise _outside(path)
+    if not folder.is_dir():
+        raise Invalid(f"{path} is not a folder that the server can read", field=FIELD)
+    return folder
+
+
+def is_readable(folder: Path) -> bool:
+    """Whether a folder that was taken in once may still be read."""
+    allowed = [_resolved(root) for root in settings.CONTEXTD_INDEX_ROOTS]
+    real = _resolved(str(folder))
+    return real == folder and (not allowed or _is_below(folder, allowed)) and folder.is_dir()
+
+
+def _resolved(path: str) -> Path:
+    try:
+        return Path(path).resolve()
+    except (OSError, RuntimeError):  # links in a circle
+        raise Invalid(f"{path} cannot be read", field=FIELD) from None
+
+
+def _is_below(folder: Path, roots: list[Path]) -> bool:
+    return any(folder.is_relative_to(root) for root in roots)
+
+
+def _outside(path: str) -> NotAllowed:
+    return NotAllowed(
+        f"{path} is outside of the folders that this server indexes (CONTEXTD_INDEX_ROOTS)",
+        field=FIELD,
+    )

@@ -1,0 +1,107 @@
+"""What stays out of an index by default, and why."""
+
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import PurePosixPath
+
+from pathspec import GitIgnoreSpec
+
+
+class Reason(StrEnum):
+    """Why a file is not indexed, as callers are told."""
+
+    NOT_INCLUDED = "not_included"
+    EXCLUDED = "excluded"
+    SECRET = "secret"  # noqa: S105
+    LOCK = "lock_file"
+    VENDORED = "vendored"
+    GENERATED = "generated"
+    MINIFIED = "minified"
+    BINARY = "binary"
+    EMPTY = "empty"
+    TOO_LARGE = "too_large"
+    LINK = "link"
+    SPECIAL = "not_a_file"
+
+
+# In lower case, as paths are compared here.
+BY_NAME: dict[Reason, str] = {
+    Reason.SECRET: """
+        .env* !.env.example !.env.sample !.env.template !.env.dist !.env.defaults
+        *.pem *.key *.p12 *.pfx *.jks *.keystore *.kdbx *.ppk *.ovpn
+        id_rsa* id_dsa* id_ecdsa* id_ed25519* .ssh/ .gnupg/ .aws/ .azure/ .kube/
+        .netrc _netrc .npmrc .pypirc .pgpass .htpasswd .git-credentials .my.cnf .vault-token
+        **/.docker/config.json .dockercfg kubeconfig !kubeconfig/ credentials !credentials/
+        credentials.json credentials.yml credentials.yaml client_secret*.json
+        service-account*.json service_account*.json secrets.json secrets.yml secrets.yaml
+        secrets.toml secrets.env *.tfstate *.tfstate.* *.tfvars
+    """,
+    Reason.LOCK: """
+        *.lock *.lockb package-lock.json npm-shrinkwrap.json pnpm-lock.yaml packages.lock.json
+        go.sum go.work.sum .terraform.lock.hcl gradle.lockfile conda-lock.yml
+    """,
+    Reason.VENDORED: """
+        node_modules/ bower_components/ jspm_packages/ vendor/ _vendor/ third_party/ third-party/
+        thirdparty/ site-packages/ .venv/ venv/ virtualenv/ pods/ carthage/ .yarn/ .bundle/
+        .git/ .hg/ .svn/ .bzr/ __pycache__/ .tox/ .nox/ .mypy_cache/ .ruff_cache/ .pytest_cache/
+        .gradle/ .idea/ .next/ .nuxt/ .cache/ *.egg-info/ *.dist-info/ .eggs/
+    """,
+    Reason.GENERATED: """
+        *_pb2.py *_pb2.pyi *_pb2_grpc.py *.pb.go *.pb.cc *.pb.h *.g.dart *.freezed.dart
+        *.designer.cs *.g.cs *.generated.* *.map *.tsbuildinfo *.snap
+    """,
+    Reason.BINARY: """
+        *.png *.jpg *.jpeg *.gif *.webp *.bmp *.ico *.icns *.tif *.tiff *.psd *.pdf *.ps *.eps
+        *.zip *.gz *.tgz *.bz2 *.xz *.zst *.7z *.rar *.tar *.jar *.war *.whl *.egg *.deb *.rpm
+        *.exe *.dll *.so *.dylib *.a *.o *.obj *.lib *.pyc *.pyo *.class *.wasm *.bin *.dat *.db
+        *.sqlite *.sqlite3 *.mo *.woff *.woff2 *.ttf *.otf *.eot *.mp3 *.mp4 *.mov *.avi *.wav
+        *.ogg *.flac *.webm *.doc *.docx *.xls *.xlsx *.ppt *.pptx *.odt *.npy *.npz *.onnx *.pt
+        *.pkl *.parquet *.h5 *.shp *.dmg *.iso
+    """,
+    Reason.MINIFIED: "*.min.js *.min.css *.min.mjs *-min.js *-min.css *.bundle.js",
+}
+_SPECS = [(reason, GitIgnoreSpec.from_lines(globs.split())) for reason, globs in BY_NAME.items()]
+
+HEAD_CHARACTERS = 2000
+_GENERATED = re.compile(
+    r"@generated\b|\bcode generated\b.{0,80}\bdo not edit"
+    r"|\b(?:auto-?generated|generated automatically|automatically generated)\b[^\n]{0,80}"
+    r"(?:do not|don't) (?:edit|modify|change)",
+    re.IGNORECASE | re.DOTALL,
+)
+_PRIVATE_KEY = re.compile(r"\s*-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY")
+
+PACKED_SUFFIXES = {".js", ".mjs", ".cjs", ".css", ".json", ".svg", ".html", ".xml"}
+SHORTEST_PACKED = 2000
+LONGEST_MEAN_LINE = 400
+
+
+def by_name(path: str) -> Reason | None:
+    lowered = path.lower()
+    return next((reason for reason, spec in _SPECS if spec.match_file(lowered)), None)
+
+
+def by_content(path: str, text: str) -> Reason | None:
+    if not text.strip():
+        return Reason.EMPTY
+    if _PRIVATE_KEY.match(text):
+        return Reason.SECRET
+    if _GENERATED.search(text[:HEAD_CHARACTERS]):
+        return Reason.GENERATED
+    return Reason.MINIFIED if _is_packed(path, text) else None
+
+
+def _is_packed(path: str, text: str) -> bool:
+    """Lines that no person would have written."""
+    if PurePosixPath(path).suffix.lower() not in PACKED_SUFFIXES or len(text) < SHORTEST_PACKED:
+        return False
+    return len(text) / (text.count("\n") + 1) > LONGEST_MEAN_LINE
+
+
+def patterns(globs: Iterable[str]) -> GitIgnoreSpec:
+    """Raises ValueError where git would not understand one."""
+    try:
+        return GitIgnoreSpec.from_lines(globs)
+    except re.error as error:
+        raise ValueError(str(error)) from None

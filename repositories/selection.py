@@ -1,0 +1,37 @@
+"""Which of the files of a folder are indexed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from repositories import rules
+from repositories.ignoring import Ignores
+from repositories.listing import OWN_IGNORE_FILE
+from repositories.rules import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Why it is left out; `whatever`: its owner wants it in, whatever it looks like."""
+
+    reason: Reason | None
+    whatever: bool = False
+
+
+class Selection:
+    """By patterns of the caller, the folder's own ignore files, then our rules."""
+
+    def __init__(self, root: Path, include: Sequence[str], exclude: Sequence[str]) -> None:
+        self._include = rules.patterns(include) if include else None
+        self._exclude = rules.patterns(exclude)
+        self._ignores = Ignores(root, [OWN_IGNORE_FILE])
+
+    def verdict(self, path: str) -> Verdict:
+        ignored = self._ignores.verdict_within(path)
+        if ignored or self._exclude.match_file(path):
+            return Verdict(Reason.EXCLUDED)
+        if self._include and not self._include.match_file(path):
+            return Verdict(Reason.NOT_INCLUDED)
+        if ignored is False:
+            return Verdict(None, whatever=True)
+        return Verdict(rules.by_name(path))

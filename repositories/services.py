@@ -1,0 +1,261 @@
+"""What can be done with repositories."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from django.db import DatabaseError
+from django.urls import reverse
+
+from contextd import jobs, limits, projects, search
+from contextd.callers import Caller
+from contextd.errors import Internal, Invalid, NotAllowed, NotFound
+from contextd.models import Job, get_record
+from contextd.status import Unhealthy, health_check
+from repositories import finding, indexing, passages, roots, rules
+from repositories.finding import Match as Match
+from repositories.finding import Matches
+from repositories.models import Repository, SourceFile
+
+DOMAIN = indexing.DOMAIN
+TASK = "repositories.tasks.index"
+PREVIEW_CHARACTERS = 300
+COUNTED = ("added", "changed", "unchanged", "removed")
+
+Content = Literal["path", "preview", "full"]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A repository, its newest run, and how much of it is found by meaning already."""
+
+    repository: Repository
+    job: Job | None
+    files: int
+    coverage: search.Coverage
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """Of the newest run when it has ended, else of the one before."""
+        return (self.job.outcome if self.job else {}) or self.repository.report
+
+    @property
+    def notice(self) -> str | None:
+        if self.job and self.job.is_open:
+            return f"The run goes on: ask index_status for job {self.job.pk}."
+        if self.job and self.job.state == Job.State.CANCELLED:
+            return "The run was cancelled; what it had indexed by then stays. The next one goes on."
+        return f"The run has failed: {self.job.error}" if self.job and self.job.error else None
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A run; it is not `new` when one was on its way already."""
+
+    job_id: int
+    is_new: bool
+
+
+def register_for_search() -> None:
+    search.register(
+        search.Domain(
+            name=DOMAIN,
+            title="Files",
+            visible_to=SourceFile.objects.visible_to,
+            url_of=lambda pk: reverse("admin:repositories_sourcefile_change", args=[pk]),
+        )
+    )
+
+
+@health_check("repository")
+def probe() -> None:
+    """The tables can be read."""
+    try:
+        Repository.objects.exists()
+    except DatabaseError:
+        raise Unhealthy("repositories cannot be read; run manage.py migrate") from None
+
+
+def begin(
+    caller: Caller,
+    *,
+    path: str,
+    include_patterns: Sequence[str],
+    exclude_patterns: Sequence[str],
+    max_file_size: int,
+    queued: bool = True,
+) -> Started:
+    """Start a run over the folder, or join the one that is on its way."""
+    ensure_patterns("include_patterns", include_patterns)
+    ensure_patterns("exclude_patterns", exclude_patterns)
+    folder = roots.real_folder(caller, path)
+    with limits.transaction():
+        repository = _repository(caller, path, folder)
+        started = submit(repository, caller.principal, queued=queued)
+        if started.is_new:
+            repository.include_patterns = list(include_patterns)
+            repository.exclude_patterns = list(exclude_patterns)
+            repository.max_file_size = max_file_size
+            repository.save()
+    return started
+
+
+def ensure_patterns(field: str, globs: Sequence[str]) -> None:
+    try:
+        rules.patterns(globs)
+    except ValueError as error:
+        raise Invalid(f"{field} holds what git would not read: {error}", field=field) from None
+
+
+def _repository(caller: Caller, path: str, folder: Path) -> Repository:
+    project = projects.resolve(caller, path)
+    repository, _ = Repository.objects.get_or_create(
+        path=str(folder),
+        defaults={
+            "project": project,
+            "created_by": caller.principal,
+            "max_file_size": 0,
+        },
+    )
+    if not caller.sees(repository.project_id):
+        raise NotAllowed(
+            f"{path} is indexed for a project that the context {caller.context!r} does not hold",
+            field="path",
+        )
+    return repository
+
+
+def submit(repository: Repository, principal: str, *, queued: bool = True) -> Started:
+    """Run again over a repository as it was asked for last."""
+    job, is_new = jobs.submit(TASK, str(repository.pk), {}, principal, queued=queued)
+    return Started(job.pk, is_new)
+
+
+def index(job_id: int) -> None:
+    """Do the work of a run, unless it has ended or somebody is at it."""
+    jobs.work(job_id, _run)
+
+
+def _run(hold: jobs.Hold) -> dict[str, Any]:
+    repository = Repository.objects.filter(pk=int(hold.job.key)).first()
+    if repository is None:
+        raise jobs.Stopped
+    return indexing.run(repository, hold)
+
+
+def outcome(caller: Caller, job_id: int) -> State:
+    """How a run stands. Raises Internal where it has failed."""
+    state = status(caller, path=None, job_id=str(job_id))
+    if state.job and state.job.state == Job.State.FAILED:
+        raise Internal(f"indexing {state.repository} failed: {state.job.error}", job_id=str(job_id))
+    return state
+
+
+def status(caller: Caller, *, path: str | None, job_id: str | None) -> State:
+    """Of the repository at that path, or of the one that the run is about."""
+    if job_id is not None:
+        job = get_record(Job.objects.filter(task=TASK), job_id)
+        visible = Repository.objects.visible_to(caller).filter(pk=int(job.key))
+        if (repository := visible.first()) is None:
+            raise NotFound(f"there is no job with id {job_id!r}", id=job_id)
+        return state_of(repository, job)
+    if path is None:
+        raise Invalid("path or job_id is required", field="path")
+    return state_of(at(caller, path))
+
+
+def at(caller: Caller, path: str) -> Repository:
+    """The repository at that path, links or not. Raises NotFound."""
+    spellings = [path] if not caller.is_local else [path, str(Path(path).resolve())]
+    found = Repository.objects.visible_to(caller).filter(path__in=spellings).first()
+    if found is None:
+        raise NotFound(f"{path} is not indexed; index_repository does that", field="path")
+    return found
+
+
+def state_of(repository: Repository, job: Job | None = None) -> State:
+    newest = Job.objects.filter(task=TASK, key=str(repository.pk)).first()
+    coverage = search.coverage(DOMAIN, frozenset([repository.project_id]))
+    return State(repository, job or newest, repository.files.count(), coverage)
+
+
+def listed(caller: Caller) -> list[State]:
+    repositories = Repository.objects.visible_to(caller).select_related("project")
+    return [state_of(repository) for repository in repositories]
+
+
+def remove(caller: Caller, path: str) -> int:
+    """Forget the repository and all of its files; how many those were."""
+    return forget(at(caller, path))
+
+
+def forget(repository: Repository) -> int:
+    """A run over it ends first, so that it brings nothing back."""
+    for job in Job.objects.open().filter(task=TASK, key=str(repository.pk)):
+        jobs.cancel(job.pk)
+    number = 0
+    while keys := list(repository.files.values_list("pk", flat=True)[: indexing.FORGOTTEN_AT_ONCE]):
+        with limits.transaction():
+            indexing.forget_files(keys)
+        number += len(keys)
+    repository.delete()
+    return number
+
+
+def find(
+    caller: Caller,
+    *,
+    query: str,
+    limit: int,
+    project_path: str | None,
+    git_remote: str | None,
+    paths: Sequence[str],
+    languages: Sequence[str],
+) -> Matches:
+    """The files that fit best, among those of projects the caller may see."""
+    scope = finding.scope_of(
+        caller,
+        project_path=project_path,
+        git_remote=git_remote,
+        paths=paths,
+        languages=languages,
+    )
+    if scope is None:
+        return Matches([], f"No project is known for {project_path}; index_repository makes one.")
+    return finding.find(query, scope, limit)
+
+
+def symbol_of(hit: search.Hit) -> str:
+    return ", ".join(passages.symbols_in(hit.headline))
+
+
+def text_of(hit: search.Hit, content: Content) -> str | None:
+    """A preview ends with a line, where there is one that is not too long."""
+    if content == "path":
+        return None
+    if content == "full" or len(hit.text) <= PREVIEW_CHARACTERS:
+        return hit.text
+    beginning = hit.text[:PREVIEW_CHARACTERS]
+    return f"{beginning.rpartition(chr(10))[0] or beginning}\n…"
+
+
+def summary(state: State) -> list[str]:
+    """What a person wants to know of a run."""
+    report = state.report
+    skipped = [f"{number} {reason}" for reason, number in report.get("skipped", {}).items()]
+    lines = [
+        f"{state.repository}: {state.files} files are indexed",
+        ", ".join(f"{report.get(what, 0)} {what}" for what in COUNTED),
+    ]
+    if skipped:
+        lines.append(f"left out: {', '.join(skipped)}")
+    if report.get("failed"):
+        lines.append(f"could not be read: {report['failed']}")
+        lines += [f"  {problem['path']}: {problem['error']}" for problem in report["errors"]]
+    if state.coverage.pending:
+        lines.append(
+            f"{state.coverage.pending} of {state.coverage.passages} passages are found by words "
+            "alone until the worker has embedded them"
+        )
+    return [*lines, *([state.notice] if state.notice else [])]

@@ -1,0 +1,106 @@
+import dataclasses
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from contextd import pipeline
+from contextd.callers import Caller, Entry
+from contextd.models import Job, Project
+from repositories import services
+from tests.conftest import Call
+from tests.contextd.conftest import anyio_backend, http
+from tests.server import environment, one_server, server
+
+__all__ = ["anyio_backend", "environment", "http", "one_server", "server"]
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder that tests fill."""
+
+    path: Path
+
+    def write(self, files: Mapping[str, str | bytes]) -> None:
+        for name, content in files.items():
+            file = self.path / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content.encode() if isinstance(content, str) else content)
+
+    def git(self, *arguments: str) -> None:
+        identity = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
+        subprocess.run(
+            ["/usr/bin/env", "git", *identity, *arguments],
+            cwd=self.path,
+            check=True,
+            capture_output=True,
+        )
+
+
+class Index(Protocol):
+    def __call__(self, folder: Folder, **arguments: Any) -> Any: ...
+
+
+class StrangerTo(Protocol):
+    def __call__(self, *paths: Path) -> Caller: ...
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    """No work tree."""
+    path = tmp_path / "shop"
+    path.mkdir()
+    return Folder(path)
+
+
+@pytest.fixture
+def clone(folder: Folder) -> Folder:
+    """A work tree of git."""
+    folder.git("init", "-q")
+    return folder
+
+
+@pytest.fixture
+def local(caller: Caller) -> Caller:
+    """Somebody on this machine."""
+    return dataclasses.replace(caller, is_local=True)
+
+
+@pytest.fixture
+def index(call: Call, local: Caller, settings: Any) -> Index:
+    """Index as a worker does; returns what index_status tells then."""
+    settings.CONTEXTD_RATE_LIMITS = False
+
+    def index(folder: Folder, **arguments: Any) -> Any:
+        asked = {"include_patterns": [], "exclude_patterns": [], "max_file_size": 1024 * 1024}
+        started = services.begin(local, path=str(folder.path), **{**asked, **arguments})
+        services.index(started.job_id)
+        assert Job.objects.get(pk=started.job_id).state == Job.State.DONE
+        return pipeline.call("index_status", {"job_id": str(started.job_id)}, local)
+
+    return index
+
+
+@pytest.fixture
+def stranger_to(caller: Caller) -> StrangerTo:
+    """A caller who sees every project but those of the given paths."""
+
+    def stranger_to(*paths: Path) -> Caller:
+        seen = Project.objects.exclude(paths__path__in=map(str, paths))
+        ids = frozenset(seen.values_list("pk", flat=True))
+        return dataclasses.replace(caller, entry=Entry(projects=ids))
+
+    return stranger_to
+
+
+def found(call: Call, query: str, **arguments: Any) -> list[str]:
+    """Paths of the files that a search finds, the best first."""
+    return [file.path for file in call("repository_search", query=query, **arguments).results]
+
+
+def is_root() -> bool:
+    return os.geteuid() == 0

@@ -1,0 +1,75 @@
+"""A second run does what has changed, and nothing else."""
+
+import os
+
+import pytest
+
+from contextd.search.models import Collection, Embedding, Passage
+from repositories.models import SourceFile
+from tests.conftest import Call
+from tests.repositories.conftest import Folder, Index, found
+
+ALPHA = "def zeppelin():\n    return 1\n"
+BETA = "def orchard():\n    return 2\n"
+
+
+@pytest.fixture
+def indexed(folder: Folder, index: Index) -> Folder:
+    folder.write({"alpha.py": ALPHA, "beta.py": BETA})
+    index(folder)
+    return folder
+
+
+def passages() -> dict[str, int]:
+    """The keys of all passages, by what stands in them."""
+    return dict(Passage.objects.values_list("text", "pk"))
+
+
+def test_what_is_new_is_found(indexed: Folder, call: Call) -> None:
+    assert found(call, "zeppelin") == ["alpha.py"]
+    assert found(call, "orchard") == ["beta.py"]
+
+
+def test_what_has_not_changed_stays_as_it_is(indexed: Folder, index: Index) -> None:
+    before = passages()
+    os.utime(indexed.path / "alpha.py", (1, 1))
+
+    again = index(indexed)
+
+    assert (again.added, again.changed, again.unchanged, again.removed) == (0, 0, 2, 0)
+    assert passages() == before
+
+
+def test_a_changed_file_replaces_its_own_passages_only(
+    indexed: Folder, index: Index, call: Call
+) -> None:
+    before = passages()
+    indexed.write({"alpha.py": ALPHA.replace("zeppelin", "submarine")})
+
+    again = index(indexed)
+
+    assert (again.added, again.changed, again.unchanged) == (0, 1, 1)
+    assert found(call, "submarine") == ["alpha.py"]
+    assert "alpha.py" not in found(call, "zeppelin")
+    assert passages()[BETA.strip()] == before[BETA.strip()]
+    assert Collection.objects.get().passages == Passage.objects.count() == 2
+
+
+def test_what_is_deleted_or_renamed_is_not_found_any_more(
+    indexed: Folder, index: Index, call: Call
+) -> None:
+    (indexed.path / "alpha.py").unlink()
+    (indexed.path / "beta.py").rename(indexed.path / "gamma.py")
+
+    again = index(indexed)
+
+    assert (again.added, again.removed, again.files_indexed) == (1, 2, 1)
+    assert found(call, "zeppelin orchard") == ["gamma.py"]
+    assert SourceFile.objects.get().path == "gamma.py"
+    assert Embedding.objects.count() <= Passage.objects.count() == 1
+
+
+def test_a_file_that_is_gone_since_the_last_run_is_not_told(indexed: Folder, call: Call) -> None:
+    (indexed.path / "alpha.py").unlink()
+
+    assert found(call, "zeppelin") == []
