@@ -1,5 +1,6 @@
 """The checkpoint operations."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -102,16 +103,21 @@ def as_saved(saved: services.Saved) -> CheckpointSaved:
 
 
 class SearchCheckpoints(Request):
-    """Find earlier work by what it was about; words and meaning both count."""
+    """Find earlier work by what it was about, and indexed files; words and meaning both count."""
 
     query: Annotated[Filled, Field(max_length=1000, description="What to look for")]
     top_k: Annotated[int, Clamp(1, 100), Field(description="How many, 1 to 100")] = 5
     project_path: OfProject = None
     git_remote: GitRemote = None
     tags: Annotated[Tags, Field(description="Only those with all of these labels")] = []
+    kind: Annotated[
+        services.Kind | None,
+        Field(description="Only checkpoints, or only indexed files; else files are up to half"),
+    ] = None
 
 
 class CheckpointMatch(CheckpointDetail):
+    kind: Annotated[services.Kind, Field(description="A file's id is for this answer only")]
     score: Annotated[float, Field(description="How well it fits, 0 to 1; the order of results")]
     distance: Annotated[
         float | None, Field(description="Cosine distance; null while it is not embedded")
@@ -134,6 +140,7 @@ def search(caller: Caller, request: SearchCheckpoints) -> CheckpointMatches:
         project_path=request.project_path,
         git_remote=request.git_remote,
         tags=request.tags,
+        kind=request.kind,
     )
     results = [as_match(match) for match in found.matches]
     return CheckpointMatches(
@@ -141,9 +148,13 @@ def search(caller: Caller, request: SearchCheckpoints) -> CheckpointMatches:
     )
 
 
-def as_match(match: services.Match) -> CheckpointMatch:
+def as_match(match: services.Match | services.FoundFile) -> CheckpointMatch:
+    if isinstance(match, services.FoundFile):
+        return CheckpointMatch.model_validate({**asdict(match), "kind": "file"})
     detail = CheckpointDetail.model_validate(match.checkpoint)
-    return CheckpointMatch(**dict(detail), score=match.score, distance=match.distance)
+    return CheckpointMatch(
+        **dict(detail), kind="checkpoint", score=match.score, distance=match.distance
+    )
 
 
 class ListCheckpoints(Request):

@@ -16,11 +16,16 @@ from contextd.completions import completer
 from contextd.errors import Invalid, NotFound
 from contextd.models import get_record
 from contextd.status import Unhealthy, health_check
+from repositories import services as repositories
 
 DOMAIN = "checkpoint"
 NOT_EMBEDDED = "The embedding backend does not answer: found by its words now, by meaning later."
 
+SHARE_OF_FILES = 2
+"""Of an answer with all kinds, one in so many may be a file."""
+
 SortBy = Literal["created_at", "updated_at"]
+Kind = Literal["checkpoint", "file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +41,12 @@ class Match:
     distance: float | None
 
 
+FoundFile = repositories.FoundFile
+
+
 @dataclass(frozen=True, slots=True)
 class Matches:
-    matches: list[Match]
+    matches: Sequence[Match | FoundFile]
     notice: str | None
 
 
@@ -157,14 +165,30 @@ def find(
     project_path: str | None,
     git_remote: str | None,
     tags: Sequence[str],
+    kind: Kind | None = None,
 ) -> Matches:
-    """The checkpoints that fit best by words and meaning, among those the caller may see."""
+    """What fits best by words and meaning, among what the caller may see.
+
+    Files, which have no tags, are at most half of an answer that asks for no kind.
+    """
     within = caller.projects
     if project_path is not None:
         project = projects.find(caller, project_path, git_remote)
         if project is None:
             return Matches([], unknown_project(project_path))
         within = frozenset([project.pk])
+    found = Matches([], None)
+    if kind != "file":
+        found = _find_checkpoints(query, within, tags, limit)
+    if kind == "checkpoint" or tags:
+        return found
+    most = limit if kind else limit // SHARE_OF_FILES
+    return _together(found, _find_files(query, within, most), limit)
+
+
+def _find_checkpoints(
+    query: str, within: frozenset[int] | None, tags: Sequence[str], limit: int
+) -> Matches:
     found = search.find(
         query,
         domain=DOMAIN,
@@ -180,6 +204,18 @@ def find(
         if hit.record_id in checkpoints
     ]
     return Matches(matches, found.notice)
+
+
+def _find_files(query: str, within: frozenset[int] | None, limit: int) -> Matches:
+    if not limit:
+        return Matches([], None)
+    found = repositories.find_files(query, within, limit)
+    return Matches(found.files, found.notice)
+
+
+def _together(one: Matches, other: Matches, limit: int) -> Matches:
+    best = sorted([*one.matches, *other.matches], key=lambda match: -match.score)
+    return Matches(best[:limit], one.notice or other.notice)
 
 
 def recent(

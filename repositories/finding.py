@@ -1,9 +1,11 @@
 """Finding code: what the query names exactly first, then what fits by words and meaning."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
 from django.db.models import Q, QuerySet
 
@@ -18,6 +20,8 @@ from repositories.models import Repository, SourceFile
 DOMAIN = "file"
 SHARES = (1.0, 0.5, 0.25)
 """How much the best passages of a file count; files with several that fit come first."""
+
+Found = TypeVar("Found")
 
 PASSAGES_FOR_EACH = 10
 MOST_PASSAGES = 300
@@ -120,7 +124,10 @@ def find(query: str, scope: Scope, limit: int) -> Matches:
     exact = exactly(asking.named_in(query), scope)
     named = {graded.key for graded in exact}
     others = (graded for graded in grade(found.hits) if graded.key not in named)
-    matches = list(islice(_present([*exact, *others]), limit))
+    graded = {one.key: one for one in [*exact, *others]}
+    matches = [
+        Match(file, one.score, one.exact, one.hits) for file, one in islice(present(graded), limit)
+    ]
     return Matches(matches, found.notice, found.pending)
 
 
@@ -170,17 +177,14 @@ def score_of(hits: Sequence[search.Hit]) -> float:
     return together / sum(SHARES)
 
 
-def _present(graded: Sequence[Graded]) -> Iterator[Match]:
-    """Without those whose file has been deleted since, where its folder can be looked at."""
+def present(found: Mapping[int, Found]) -> Iterator[tuple[SourceFile, Found]]:
+    """By key, in their order, without files that have been deleted since they were indexed."""
     files = SourceFile.objects.select_related("repository__project").defer("symbols")
-    known = files.in_bulk([one.key for one in graded])
-    readable: dict[str, bool] = {}
-    for one in graded:
-        file = known.get(one.key)
-        if file is None:
-            continue
-        root = Path(file.repository.path)
-        if file.repository.path not in readable:
-            readable[file.repository.path] = roots.is_readable(root)
-        if not readable[file.repository.path] or (root / file.path).is_file():
-            yield Match(file, one.score, one.exact, one.hits)
+    known = files.in_bulk(list(found))
+    is_readable = cache(roots.is_readable)
+    for key, one in found.items():
+        if file := known.get(key):
+            root = Path(file.repository.path)
+            # What lies on another machine cannot be looked at, and is taken to be there.
+            if not is_readable(root) or (root / file.path).is_file():
+                yield file, one

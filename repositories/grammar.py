@@ -29,7 +29,7 @@ trait_definition trait_item impl_item type_spec type_alias_declaration type_item
 type_definition annotation_type_declaration module module_definition mod_item
 namespace_declaration namespace_definition internal_module macro_definition contract_declaration
 library_declaration modifier_definition subroutine_declaration_statement type_binding
-module_binding message service rpc block object_type_definition interface_type_definition
+module_binding message service rpc object_type_definition interface_type_definition
 input_object_type_definition enum_type_definition create_table create_function create_view
 decl_function
 """
@@ -47,6 +47,8 @@ identifier type_identifier simple_identifier field_identifier property_identifie
 function_name message_name service_name enum_name rpc_name object_reference word variable_name
 """
 NAMES = frozenset(_NAMES.split())
+# In languages where everything is a call, or a block.
+GENERAL = {"elixir": "call", "hcl": "block"}
 CALLS_THAT_DEFINE = {"def", "defp", "defmodule", "defmacro", "defprotocol", "defimpl"}
 
 
@@ -88,7 +90,7 @@ def outline(text: str, language: str) -> Outline:
         node, depth, owner = waiting.pop()
         row = node.start_point[0]
         starts.setdefault(row, depth)
-        defined = _definition(node, owner)
+        defined = _definition(node, owner, language)
         if defined:
             owner.children.append(defined)
         if row != node.end_point[0] or node.type in WRAPPERS or node.type in BINDINGS:
@@ -104,8 +106,8 @@ def _grammar(language: str) -> "Language":
     return get_language(language)  # type: ignore[arg-type]  # it wants a literal
 
 
-def _definition(node: "Node", owner: Definition) -> Definition | None:
-    if not _defines(node):
+def _definition(node: "Node", owner: Definition, language: str) -> Definition | None:
+    if not (_defines(node) or node.type == GENERAL.get(language)):
         return None
     name = _name(node)
     if not name:
@@ -122,9 +124,6 @@ def _defines(node: "Node") -> bool:
     if node.type in BINDINGS:
         value = node.child_by_field_name("value")
         return value is not None and value.type in FUNCTIONS
-    if node.type == "call":
-        target = node.child_by_field_name("target")
-        return target is not None and _text(target) in CALLS_THAT_DEFINE
     if node.type.endswith("_specifier"):  # of C: a mention of a type has no body
         return node.child_by_field_name("body") is not None
     return node.type in DEFINITIONS
@@ -152,6 +151,9 @@ def _declared(node: "Node") -> "Node | None":
 
 def _name_in_call(node: "Node") -> str:
     """`def name(...)` of Elixir is a call with a call in it."""
+    target = node.child_by_field_name("target")
+    if target is None or _text(target) not in CALLS_THAT_DEFINE:
+        return ""
     arguments = next((c for c in node.named_children if c.type == "arguments"), None)
     first = arguments.named_children[0] if arguments and arguments.named_children else None
     return _text(first).partition("(")[0].split(" ")[0].strip() if first else ""

@@ -80,7 +80,7 @@ BY_NAME = {
     "readme": "text",
     "go.mod": "gomod",
 }
-BY_PROGRAM = {
+BY_PROGRAM = re.compile(r"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z]+)[\d.]*(?:\s|$)")
     "python": "python",
     "bash": "bash",
     "sh": "bash",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -47,6 +48,27 @@ class State:
         if self.job and self.job.state == Job.State.CANCELLED:
             return "The run was cancelled; what it had indexed by then stays. The next one goes on."
         return f"The run has failed: {self.job.error}" if self.job and self.job.error else None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file as if it were a checkpoint; its description is the passage that fits best."""
+
+    id: str
+    summary: str
+    description: str
+    project_path: str
+    context: dict[str, str]
+    created_at: datetime
+    score: float
+    distance: float | None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFiles:
+    files: list[FoundFile]
+    notice: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +246,29 @@ def find(
     if scope is None:
         return Matches([], f"No project is known for {project_path}; index_repository makes one.")
     return finding.find(query, scope, limit)
+
+
+def find_files(query: str, within: frozenset[int] | None, limit: int) -> FoundFiles:
+    """Among the files of those projects, None for all, ranked and scored as checkpoints are."""
+    found = search.find(query, domain=DOMAIN, projects=within, shared=False, limit=limit)
+    present = finding.present({hit.record_id: hit for hit in found.hits})
+    return FoundFiles([_as_checkpoint(file, hit) for file, hit in present], found.notice)
+
+
+def _as_checkpoint(file: SourceFile, hit: search.Hit) -> FoundFile:
+    lines = f"{hit.first_line}-{hit.last_line}"
+    facts = {"path": file.path, "lines": lines, "language": file.language}
+    symbol = symbol_of(hit)
+    return FoundFile(
+        id=f"{DOMAIN}:{file.pk}",
+        summary=f"{file.path}, lines {lines}{f': {symbol}' if symbol else ''}",
+        description=hit.text,
+        project_path=file.repository.path,
+        context={**facts, **({"symbol": symbol} if symbol else {})},
+        created_at=file.indexed_at,
+        score=hit.score,
+        distance=hit.distance,
+    )
 
 
 def symbol_of(hit: search.Hit) -> str:

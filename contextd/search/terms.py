@@ -81,6 +81,7 @@ def _parts(word: str, whole: str) -> list[str]:
     return [part.lower() for part in _PART.findall(word)]
 
 
+@lru_cache(maxsize=50_000)
 def _stem(word: str) -> str:
     """The English stem; words of other languages in ASCII letters are treated alike."""
     if not word.isascii():

@@ -1,5 +1,4 @@
 import dataclasses
-import os
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -100,7 +99,3 @@ def stranger_to(caller: Caller) -> StrangerTo:
 def found(call: Call, query: str, **arguments: Any) -> list[str]:
     """Paths of the files that a search finds, the best first."""
     return [file.path for file in call("repository_search", query=query, **arguments).results]
-
-
-def is_root() -> bool:
-    return os.geteuid() == 0
