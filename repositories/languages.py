@@ -80,7 +80,7 @@ BY_NAME = {
     "readme": "text",
     "go.mod": "gomod",
 }
-BY_PROGRAM = re.compile(r"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z]+)[\d.]*(?:\s|$)")
+BY_PROGRAM = {
     "python": "python",
     "bash": "bash",
     "sh": "bash",
@@ -95,7 +95,7 @@ BY_PROGRAM = re.compile(r"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z]+)[\d.]*(?
 UNKNOWN = "text"
 KNOWN = sorted({*BY_SUFFIX.values(), *BY_NAME.values(), *BY_PROGRAM.values()})
 
-_PROGRAM = re.compile(r"#!\s*\S*?/(?:env\s+(?:-S\s+)?)?(?:\S*/)?([A-Za-z]+)[\d.]*(?:\s|$)")
+_PROGRAM = re.compile(r"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z]+)[\d.]*(?:\s|$)")
 
 
 def language_of(path: str, text: str) -> str:
