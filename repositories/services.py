@@ -271,6 +271,11 @@ def _as_checkpoint(file: SourceFile, hit: search.Hit) -> FoundFile:
     )
 
 
+def texts_of(file: SourceFile) -> list[str]:
+    """What it is found by, in its order."""
+    return search.texts(DOMAIN, file.pk)
+
+
 def symbol_of(hit: search.Hit) -> str:
     return ", ".join(passages.symbols_in(hit.headline))
 
@@ -304,3 +309,12 @@ def summary(state: State) -> list[str]:
             "alone until the worker has embedded them"
         )
     return [*lines, *([state.notice] if state.notice else [])]
+
+
+def progress(state: State) -> str:
+    """In a few words, for a table."""
+    job = state.job
+    if job is None:
+        return "never"
+    is_measured = job.state == Job.State.RUNNING and job.total
+    return f"running: {job.done} of {job.total}" if is_measured else job.state

@@ -14,7 +14,7 @@ from contextd.search.registry import Domain, domains, register
 if TYPE_CHECKING:
     from contextd.search.backlog import embed_pending
     from contextd.search.embedding import is_warm, warm_up
-    from contextd.search.finding import Coverage, Found, Hit, coverage, find, find_passages
+    from contextd.search.finding import Coverage, Found, Hit, coverage, find, find_passages, texts
     from contextd.search.preparing import Part, Prepared, cut, cut_parts, prepare, prepare_many
     from contextd.search.ranking import Weights
     from contextd.search.storing import forget, merge_projects, store, store_many
@@ -42,13 +42,14 @@ __all__ = [
     "register",
     "store",
     "store_many",
+    "texts",
     "warm_up",
 ]
 
 _HOMES = {
     "backlog": ["embed_pending"],
     "embedding": ["is_warm", "warm_up"],
-    "finding": ["Coverage", "Found", "Hit", "coverage", "find", "find_passages"],
+    "finding": ["Coverage", "Found", "Hit", "coverage", "find", "find_passages", "texts"],
     "preparing": ["Part", "Prepared", "cut", "cut_parts", "prepare", "prepare_many"],
     "ranking": ["Weights"],
     "storing": ["forget", "merge_projects", "store", "store_many"],

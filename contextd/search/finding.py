@@ -15,7 +15,7 @@ from contextd import limits, telemetry
 from contextd.search import candidates, embedding, scope, terms, vectors
 from contextd.search.candidates import Word
 from contextd.search.embedding import Embedded, EmbeddingUnavailable, Vector
-from contextd.search.models import TERM_SPACE
+from contextd.search.models import TERM_SPACE, Passage
 from contextd.search.ranking import (
     RECIPE,
     Choose,
@@ -177,6 +177,12 @@ def coverage(domain: str, projects: frozenset[int] | None) -> Coverage:
     """How much is found by words, and how much of that by meaning too."""
     where = Where(domain, projects, False, None).look(vectors.space_of(embedding.model()))
     return Coverage(where.passages, where.covered)
+
+
+def texts(domain: str, record_id: int) -> list[str]:
+    """The passages of a record, in their order."""
+    own = Passage.objects.filter(collection__domain=domain, record_id=record_id)
+    return list(own.order_by("ordinal").values_list("text", flat=True))
 
 
 def _search(

@@ -1,0 +1,91 @@
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+
+from contextd.admin import SearchByMeaning
+from repositories import services
+from repositories.models import Repository, SourceFile
+
+
+class ReadOnly:
+    """For a ModelAdmin of what only indexing writes."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Repository)
+class RepositoryAdmin(ReadOnly, admin.ModelAdmin[Repository]):
+    """To look at, to index again and to remove; new ones come by index_repository."""
+
+    list_display = ["path", "project", "files", "last_run", "unreadable", "pending", "indexed_at"]
+    list_filter = ["project"]
+    list_select_related = ["project"]
+    search_fields = ["path", "project__name"]
+    actions = ["index_selected"]
+    fields = [
+        *("path", "project", "include_patterns", "exclude_patterns", "max_file_size"),
+        *("files", "last_run", "pending", "report", "created_by", "created_at", "indexed_at"),
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Repository]:
+        return super().get_queryset(request).annotate(file_count=Count("files"))
+
+    @admin.display(ordering="file_count")
+    def files(self, repository: Any) -> int:
+        number: int = repository.file_count
+        return number
+
+    @admin.display(description="last run")
+    def last_run(self, repository: Repository) -> str:
+        return services.progress(services.state_of(repository))
+
+    @admin.display(description="errors")
+    def unreadable(self, repository: Repository) -> int:
+        number: int = repository.report.get("failed", 0)
+        return number
+
+    @admin.display(description="passages to embed, of its project")
+    def pending(self, repository: Repository) -> int:
+        return services.state_of(repository).coverage.pending
+
+    @admin.action(description="Index the selected repositories again", permissions=["delete"])
+    def index_selected(self, request: HttpRequest, queryset: QuerySet[Repository]) -> None:
+        started = [
+            services.submit(repository, f"user:{request.user.pk}") for repository in queryset
+        ]
+        messages.success(request, f"{len(started)} are indexed again; see the column Last run")
+
+    def delete_model(self, request: HttpRequest, obj: Repository) -> None:
+        services.forget(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Repository]) -> None:
+        for repository in queryset:
+            services.forget(repository)
+
+
+@admin.register(SourceFile)
+class SourceFileAdmin(ReadOnly, SearchByMeaning, admin.ModelAdmin[SourceFile]):
+    """To look for; what is to be gone is excluded in its repository."""
+
+    search_domain = services.DOMAIN
+    list_display = ["path", "repository", "language", "size", "modified_at", "indexed_at"]
+    list_filter = ["repository", "language"]
+    list_select_related = ["repository"]
+    show_full_result_count = False
+    fields = [
+        *("repository", "path", "language", "size"),
+        *("symbols", "text", "modified_at", "indexed_at"),
+    ]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    @admin.display(description="as it is searched")
+    def text(self, file: SourceFile) -> str:
+        return "\n…\n".join(services.texts_of(file))

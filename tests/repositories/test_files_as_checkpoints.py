@@ -1,0 +1,78 @@
+"""checkpoint_search finds indexed files too, as records of kind `file`."""
+
+from typing import Any
+
+import pytest
+
+from contextd import pipeline
+from contextd.errors import NotFound
+from tests.conftest import Call
+from tests.repositories.conftest import Folder, Index, StrangerTo
+
+
+@pytest.fixture
+def shop(folder: Folder, index: Index, call: Call) -> Folder:
+    """Five files and two checkpoints about the same."""
+    folder.write({f"src/{n}.py": f"def zeppelin_{n}():\n    return 'fly'\n" for n in range(5)})
+    index(folder)
+    for n in range(2):
+        call(
+            "checkpoint_save",
+            summary=f"Zeppelin {n} flies",
+            project_path=str(folder.path),
+            tags=["air"],
+        )
+    return folder
+
+
+def kinds(call: Call, **arguments: Any) -> list[str]:
+    found = call("checkpoint_search", query="zeppelin fly", **arguments)
+    assert [one.score for one in found.results] == sorted(
+        (one.score for one in found.results), reverse=True
+    )
+    return sorted(result.kind for result in found.results)
+
+
+def test_files_are_at_most_half_of_an_answer(shop: Folder, call: Call) -> None:
+    assert kinds(call, top_k=4) == ["checkpoint"] * 2 + ["file"] * 2
+    assert kinds(call, top_k=6) == ["checkpoint"] * 2 + ["file"] * 3
+    assert kinds(call, top_k=1) == ["checkpoint"]
+
+
+def test_one_kind_can_be_asked_for(shop: Folder, call: Call) -> None:
+    assert kinds(call, top_k=10, kind="file") == ["file"] * 5
+    assert kinds(call, top_k=10, kind="checkpoint") == ["checkpoint"] * 2
+    assert kinds(call, top_k=10, tags=["air"]) == ["checkpoint"] * 2
+
+
+def test_a_file_tells_where_it_is(shop: Folder, call: Call) -> None:
+    (result,) = call("checkpoint_search", query="zeppelin_3", top_k=1, kind="file").results
+
+    assert result.summary == "src/3.py, lines 1-2: zeppelin_3"
+    assert result.description == "def zeppelin_3():\n    return 'fly'"
+    assert result.project_path == str(shop.path)
+    assert result.context == {
+        "path": "src/3.py",
+        "lines": "1-2",
+        "language": "python",
+        "symbol": "zeppelin_3",
+    }
+
+
+def test_files_are_no_checkpoints_elsewhere(shop: Folder, call: Call) -> None:
+    (file,) = call("checkpoint_search", query="zeppelin", top_k=1, kind="file").results
+
+    assert call("checkpoint_list").total == 2
+    assert call("checkpoint_resume", project_path=str(shop.path)).summary == "Zeppelin 1 flies"
+    with pytest.raises(NotFound):
+        call("checkpoint_get", id=file.id)
+
+
+def test_nothing_of_a_project_that_is_not_granted(
+    shop: Folder, call: Call, stranger_to: StrangerTo
+) -> None:
+    asked = {"query": "zeppelin", "kind": "file"}
+    result: Any = pipeline.call("checkpoint_search", asked, stranger_to(shop.path))
+
+    assert result.results == []
+    assert call("checkpoint_search", **asked).results

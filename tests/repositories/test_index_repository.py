@@ -1,0 +1,240 @@
+"""The tool waits for a run, tells how far it is, and leaves it running when that takes too long."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import httpx2
+import pytest
+from celery import current_app
+from django.db import connection
+from django.utils import timezone
+
+from contextd import jobs, pipeline
+from contextd.callers import Caller
+from contextd.errors import Internal
+from contextd.models import Job
+from contextd.search.models import Collection, Passage, Posting, TermCount
+from repositories import operations, services
+from repositories.models import Repository, SourceFile
+from tests.clients import MODERN_VERSION, over_http, structure_of
+from tests.conftest import Call
+from tests.contextd import test_mcp_tasks as tasks
+from tests.repositories.conftest import Folder, Index, found
+from tests.server import ROOT, Server
+
+CODE = "def zeppelin_{0}():\n    return {0}\n"
+SECONDS = 30
+
+
+@pytest.fixture
+def at_once() -> Iterator[None]:
+    """Tasks are done where they are queued."""
+    current_app.conf.task_always_eager = True
+    yield
+    current_app.conf.task_always_eager = False
+
+
+@pytest.fixture
+def shop(folder: Folder) -> Folder:
+    folder.write({f"src/{n}.py": CODE.format(n) for n in range(3)})
+    return folder
+
+
+@pytest.fixture
+def ask(transactional_db: None, local: Caller) -> Callable[..., Any]:
+    def ask(name: str, **arguments: Any) -> Any:
+        return pipeline.call(name, arguments, local)
+
+    return ask
+
+
+@pytest.mark.usefixtures("at_once")
+def test_it_answers_with_what_was_found(shop: Folder, ask: Any) -> None:
+    first = ask("index_repository", path=str(shop.path), include_patterns=["*.py"])
+    (shop.path / "src/0.py").unlink()
+    second = ask("index_repository", path=str(shop.path), max_file_size=10**9)
+
+    assert (first.files_indexed, first.added, first.state) == (3, 3, "done")
+    assert (first.path, first.include_patterns) == (str(shop.path), ["*.py"])
+    assert (first.done, first.total, first.current_path) == (3, 3, "")
+    assert (second.unchanged, second.removed, second.max_file_size) == (2, 1, 10 * 1024 * 1024)
+
+
+def test_past_its_limit_it_tells_where_to_ask(
+    shop: Folder, ask: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operations, "SPARED_SECONDS", 300)
+
+    answer = ask("index_repository", path=str(shop.path))
+
+    assert (answer.state, answer.files_indexed) == ("queued", 0)
+    assert answer.notice == f"The run goes on: ask index_status for job {answer.job_id}."
+    services.index(int(answer.job_id))
+    assert ask("index_status", job_id=answer.job_id).files_indexed == 3
+
+
+def test_a_second_run_joins_the_first(
+    shop: Folder, ask: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operations, "SPARED_SECONDS", 300)
+
+    first = ask("index_repository", path=str(shop.path), include_patterns=["*.py"])
+    second = ask("index_repository", path=str(shop.path), include_patterns=["*.md"])
+
+    assert first.job_id == second.job_id
+    assert second.include_patterns == ["*.py"]
+    assert Job.objects.count() == 1
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_run_that_fails_says_why(shop: Folder, ask: Any, caller: Caller, settings: Any) -> None:
+    ask("index_repository", path=str(shop.path))
+    repository = Repository.objects.get()
+    started = services.submit(repository, "tester", queued=False)
+    settings.CONTEXTD_INDEX_ROOTS = ["/srv/nothing"]
+    services.index(started.job_id)
+
+    with pytest.raises(Internal, match="is not a folder that the server may read any more"):
+        services.outcome(caller, started.job_id)
+
+
+class Run:
+    """What a client that calls index_repository hears and is answered."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[float, float | None, str | None]] = []
+        self.answer: Any = None
+        self.news = anyio.Event()
+
+    async def note(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        self.heard.append((progress, total, message))
+        self.news.set()
+
+    async def call(self, server: Server, version: str, folder: Folder) -> None:
+        async with over_http(server, version) as session:
+            result = await session.call_tool(
+                "index_repository", {"path": str(folder.path)}, progress_callback=self.note
+            )
+        self.answer = structure_of(result)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("version", ["2025-06-18", MODERN_VERSION])
+async def test_a_client_hears_how_far_it_is(server: Server, version: str, shop: Folder) -> None:
+    run = Run()
+    async with anyio.create_task_group() as calls:
+        calls.start_soon(run.call, server, version, shop)
+        job_id = await on_thread(job_on_its_way)
+        hold = await on_thread(lambda: jobs._take(job_id))
+        await on_thread(lambda: hold.report(1, 3, "src/1.py"))
+        with anyio.fail_after(SECONDS):
+            await run.news.wait()
+        await on_thread(lambda: give_back(job_id))
+        await on_thread(lambda: services.index(job_id))
+
+    assert run.heard[0] == (1, 3, "src/1.py")
+    assert run.answer["files_indexed"] == 3
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("version", ["2025-06-18", MODERN_VERSION])
+async def test_a_client_that_cancels_its_call_ends_the_run(
+    server: Server, version: str, shop: Folder
+) -> None:
+    async with anyio.create_task_group() as calls:
+        calls.start_soon(Run().call, server, version, shop)
+        job_id = await on_thread(job_on_its_way)
+        calls.cancel_scope.cancel()
+
+    await on_thread(lambda: wait_for(lambda: not Job.objects.get(pk=job_id).is_open))
+    assert await on_thread(lambda: Job.objects.get(pk=job_id).state) == Job.State.CANCELLED
+
+
+def test_a_client_that_knows_tasks_comes_back(http: httpx2.Client, shop: Folder) -> None:
+    call = {"name": "index_repository", "arguments": {"path": str(shop.path)}}
+    handle = tasks.ask(http, "tools/call", **call)
+    services.index(job_on_its_way())
+
+    task = tasks.wait_for(http, handle["taskId"], "completed")
+
+    assert handle["resultType"] == "task"
+    assert task["result"]["structuredContent"]["files_indexed"] == 3
+
+
+def test_a_process_that_is_killed_leaves_nothing_twice_and_nothing_out(
+    environment: Mapping[str, str], folder: Folder, index: Index, call: Call
+) -> None:
+    folder.write({f"{n}.py": CODE.format(n) for n in range(400)})
+    command = [sys.executable, "manage.py", "index_repo", str(folder.path)]
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        wait_for(SourceFile.objects.exists)
+        process.kill()
+    job = Job.objects.get()
+    indexed = SourceFile.objects.count()
+    Job.objects.update(leased_until=timezone.now())
+
+    assert (job.state, 0 < indexed < 400) == (Job.State.RUNNING, True)
+    assert jobs.sweep() == 1
+    services.index(job.pk)
+
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == (Job.State.DONE, 2)
+    assert (job.outcome["unchanged"], job.outcome["added"]) == (indexed, 400 - indexed)
+    assert SourceFile.objects.count() == Passage.objects.count() == 400
+    assert Collection.objects.get().passages == 400
+    assert sum(TermCount.objects.values_list("passages", flat=True)) == Posting.objects.count()
+    assert found(call, "zeppelin_7")[0] == "7.py"
+
+
+def test_the_command_shows_what_was_found(environment: Mapping[str, str], shop: Folder) -> None:
+    shop.write({"poetry.lock": "x"})
+    command = [sys.executable, "manage.py", "index_repo", str(shop.path), "--exclude", "src/0.py"]
+
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+
+    assert ended.returncode == 0, ended.stderr
+    assert f"{shop.path}: 2 files are indexed" in ended.stdout
+    assert "2 added, 0 changed, 0 unchanged, 0 removed" in ended.stdout
+    assert "left out: 1 excluded, 1 lock_file" in ended.stdout
+    assert "2/2" not in ended.stdout
+    assert "Indexing" in ended.stderr
+
+
+def job_on_its_way() -> int:
+    wait_for(Job.objects.exists)
+    return Job.objects.get().pk
+
+
+def give_back(job_id: int) -> None:
+    Job.objects.filter(pk=job_id).update(state=Job.State.QUEUED)
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+async def on_thread(work: Callable[[], Any]) -> Any:
+    """The database is not asked from a coroutine."""
+    return await anyio.to_thread.run_sync(closing_connections(work))
+
+
+def closing_connections(work: Callable[[], Any]) -> Callable[[], Any]:
+    def run() -> Any:
+        try:
+            return work()
+        finally:
+            connection.close()
+
+    return run

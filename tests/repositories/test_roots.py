@@ -1,0 +1,84 @@
+"""The server reads only where it may."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contextd import pipeline
+from contextd.callers import Caller
+from contextd.errors import Invalid, NotAllowed
+from contextd.models import Job
+from repositories import services
+from repositories.models import Repository
+from tests.repositories.conftest import Folder, Index
+
+
+@pytest.fixture
+def begin(index: Index) -> Any:
+    def begin(caller: Caller, path: Path) -> services.Started:
+        return services.begin(
+            caller, path=str(path), include_patterns=[], exclude_patterns=[], max_file_size=1000
+        )
+
+    return begin
+
+
+def test_callers_elsewhere_may_index_nothing_until_roots_are_set(
+    begin: Any, folder: Folder, caller: Caller, settings: Any
+) -> None:
+    for path in (folder.path, folder.path / "nowhere"):
+        with pytest.raises(NotAllowed, match="CONTEXTD_INDEX_ROOTS"):
+            begin(caller, path)
+
+    settings.CONTEXTD_INDEX_ROOTS = [str(folder.path.parent)]
+    assert begin(caller, folder.path).is_new
+
+
+def test_nobody_leaves_the_roots(
+    begin: Any, folder: Folder, local: Caller, settings: Any, tmp_path: Path
+) -> None:
+    (folder.path / "way_out").symlink_to(tmp_path)
+    settings.CONTEXTD_INDEX_ROOTS = [str(folder.path)]
+
+    for path in (tmp_path, folder.path / "way_out", Path(f"{folder.path}-other")):
+        with pytest.raises(NotAllowed, match="is outside of the folders that this server indexes"):
+            begin(local, path)
+
+
+def test_what_is_no_folder_is_told(begin: Any, folder: Folder, local: Caller) -> None:
+    folder.write({"a.py": "x"})
+
+    for path in (folder.path / "a.py", folder.path / "nowhere"):
+        with pytest.raises(Invalid, match="is not a folder that the server can read"):
+            begin(local, path)
+
+
+def test_what_was_taken_in_is_not_read_any_more_when_it_lies_outside_now(
+    index: Index, folder: Folder, settings: Any
+) -> None:
+    folder.write({"a.py": "x = 1\n"})
+    index(folder)
+    settings.CONTEXTD_INDEX_ROOTS = ["/srv/nothing"]
+    started = services.submit(Repository.objects.get(), "tester", queued=False)
+
+    services.index(started.job_id)
+
+    job = Job.objects.get(pk=started.job_id)
+    assert job.state == Job.State.FAILED
+    assert "is not a folder that the server may read any more" in job.error
+    assert Repository.objects.get().files.count() == 1
+
+
+def test_a_folder_is_known_by_its_real_path(
+    index: Index, folder: Folder, local: Caller, tmp_path: Path
+) -> None:
+    folder.write({"a.py": "x = 1\n"})
+    (tmp_path / "link").symlink_to(folder.path)
+
+    index(folder)
+    index(Folder(tmp_path / "link"))
+
+    assert Repository.objects.get().path == str(folder.path)
+    by_link: Any = pipeline.call("index_status", {"path": str(tmp_path / "link")}, local)
+    assert by_link.path == str(folder.path)
