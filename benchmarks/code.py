@@ -1,17 +1,30 @@
-"""`make eval`, code: functions and files as plain documents of the search engine."""
+"""`make eval`, code: repositories indexed and searched as they are, beside two plain rankings."""
 
+import math
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from django.conf import settings
-from django.db import transaction
+from django.db import connection
 
-from benchmarks import published, quality, report, sets
-from contextd import search
-from contextd.models import Project
+from benchmarks import quality, report, sets
+from contextd import auth
 from contextd.search import backlog, embedding
+from contextd.search.embedding.local import LocalBackend
+from repositories import services
+
+DEPTH = 10
+FULL_TEXT = """
+SELECT number FROM plain_text, (
+    SELECT replace(plainto_tsquery('english', %s)::text, '&', '|')::tsquery AS asked
+) AS query WHERE repo = %s AND words @@ asked
+ORDER BY ts_rank(words, asked, 1) DESC, number LIMIT %s
+"""
 
 
 @dataclass(frozen=True)
@@ -24,25 +37,21 @@ class Task:
 
 
 TASKS = [
+    Task("commit", "code/files.jsonl", "code/commit_queries.jsonl"),
     Task("docstring", "code/functions.jsonl", "code/docstring_queries.jsonl"),
     Task("cosqa", "code/cosqa_corpus.jsonl", "code/cosqa_queries.jsonl"),
-    Task("commit", "code/files.jsonl", "code/commit_queries.jsonl"),
 ]
 
 
 @dataclass(frozen=True)
 class Document:
-    """`number` is the record's in the search engine."""
+    """A file, or a function that is made a file of its own below its module's name."""
 
     number: int
     name: str
     repo: str
-    headline: str
-    body: str
-
-    @property
-    def text(self) -> str:
-        return f"{self.headline}\n{self.body}".strip()
+    path: str
+    text: str
 
 
 def main() -> None:
@@ -50,38 +59,56 @@ def main() -> None:
     for task in TASKS:
         documents = [document_of(*numbered) for numbered in enumerate(sets.read(task.corpus))]
         queries = sets.queries(task.queries)
-        projects = {repo: project_of(repo) for repo in {one.repo for one in documents}}
-        store(task.name, documents, projects)
         ways += [
-            ask(task.name, queries, documents, projects),
-            as_published(task.name, queries, documents),
+            by_contextd(documents, queries),
+            by_full_text(documents, queries),
+            by_meaning(documents, queries),
         ]
         sizes.append(f"{len(documents)} {task.name}")
     text = (
-        f"Documents: {', '.join(sizes)}. Plain documents of the search engine, without what an "
-        "index of code knows of code; in one process, without HTTP.\n\n"
+        f"Files: {', '.join(sizes)}. Written to folders, indexed and embedded by contextd as any "
+        "repository is; in one process, without HTTP. *Full text*: `ts_rank` of PostgreSQL, any "
+        "word of the query. *Dense*: cosine of the first 256 tokens of a file, the same model.\n\n"
         f"{quality.table(*ways)}"
     )
-    report.write("code", "Code as plain documents: quality", "make eval", text)
+    report.write("code", "Code: quality", "make eval", text)
 
 
 def document_of(number: int, record: dict[str, Any]) -> Document:
-    headline = "\n".join(record[key] for key in ("path", "name") if key in record)
-    return Document(number, record["id"], record.get("repo", ""), headline, record["text"])
+    module = record.get("path", "module.py")
+    path = f"{module.removesuffix('.py')}/{number}.py" if "name" in record else module
+    path = path if "path" in record else f"{number}.py"
+    return Document(number, record["id"], record.get("repo", "all"), path, record["text"])
 
 
-def project_of(repo: str) -> int | None:
-    return Project.objects.get_or_create(name=repo)[0].pk if repo else None
+def by_contextd(documents: Sequence[Document], queries: Sequence[sets.Query]) -> quality.Ranked:
+    with tempfile.TemporaryDirectory(prefix="contextd-eval-") as folder:
+        root = Path(folder).resolve()
+        fill(root, documents)
+        index(root / repo for repo in sorted({one.repo for one in documents}))
+        names = {(one.repo, one.path): one.name for one in documents}
+        return ask(root, names, queries)
 
 
-def store(domain: str, documents: Sequence[Document], projects: Mapping[str, int | None]) -> None:
+def fill(root: Path, documents: Iterable[Document]) -> None:
+    for one in documents:
+        file = root / one.repo / one.path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(one.text, encoding="utf-8")
+
+
+def index(folders: Iterable[Path]) -> None:
     """Found by words at once; then all that has no vector yet is embedded, as a worker does."""
-    for repo, project in projects.items():
-        texts = {
-            one.number: search.cut(one.headline, one.body) for one in documents if one.repo == repo
-        }
-        with transaction.atomic():
-            search.store_many(domain, project, texts)
+    for folder in folders:
+        started = services.begin(
+            auth.local_caller("cli"),
+            path=str(folder),
+            include_patterns=[],
+            exclude_patterns=[],
+            max_file_size=10_000_000,
+            queued=False,
+        )
+        services.index(started.job_id)
     for _ in backlog.embed_batches():
         pass
     if left := backlog.count_pending():
@@ -89,43 +116,56 @@ def store(domain: str, documents: Sequence[Document], projects: Mapping[str, int
 
 
 def ask(
-    domain: str,
-    queries: Sequence[sets.Query],
-    documents: Sequence[Document],
-    projects: Mapping[str, int | None],
+    root: Path, names: Mapping[tuple[str, str], str], queries: Sequence[sets.Query]
 ) -> quality.Ranked:
     embedding.warm_up()
+    caller = auth.local_caller("cli")
     rankings, times = [], []
     for query in queries:
-        project = projects[query.repo]
+        repo = query.repo or "all"
         started = time.perf_counter()
-        found = search.find(
-            query.text,
-            domain=domain,
-            projects=frozenset() if project is None else frozenset([project]),
-            limit=10,
+        found = services.find(
+            caller,
+            query=query.text,
+            limit=DEPTH,
+            project_path=str(root / repo),
+            git_remote=None,
+            paths=[],
+            languages=[],
         )
         times.append((time.perf_counter() - started) * 1000)
-        rankings.append((query, [documents[hit.record_id].name for hit in found.hits]))
+        rankings.append((query, [names[repo, match.file.path] for match in found.matches]))
     return quality.Ranked("contextd", rankings, times)
 
 
-def as_published(
-    domain: str, queries: Sequence[sets.Query], documents: Sequence[Document]
-) -> quality.Ranked:
-    asked, texts = [query.text for query in queries], [one.text for one in documents]
-    rated = published.rate(
-        published.Side(asked, asked),
-        published.Side(texts, texts),
-        settings.DATA_DIR / "models",
+def by_full_text(documents: Sequence[Document], queries: Sequence[sets.Query]) -> quality.Ranked:
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS plain_text")
+        cursor.execute("CREATE TEMP TABLE plain_text (number int, repo text, words tsvector)")
+        cursor.executemany(
+            "INSERT INTO plain_text VALUES (%s, %s, to_tsvector('english', %s))",
+            [(one.number, one.repo, f"{one.path}\n{one.text}") for one in documents],
+        )
+        rankings = []
+        for query in queries:
+            cursor.execute(FULL_TEXT, [query.text, query.repo or "all", DEPTH])
+            rankings.append((query, [documents[number].name for (number,) in cursor.fetchall()]))
+    return quality.Ranked("full text", rankings)
+
+
+def by_meaning(documents: Sequence[Document], queries: Sequence[sets.Query]) -> quality.Ranked:
+    backend = LocalBackend(settings.DATA_DIR / "models")
+    texts = [f"{one.path}\n{one.text}" for one in documents]
+    asked, stored = (
+        np.asarray(backend.embed(side, math.inf), np.float32)
+        for side in ([query.text for query in queries], texts)
     )
     rankings = []
-    for query, row in zip(queries, rated.match, strict=True):
-        own = [one for one in documents if one.repo == query.repo]
-        scores = row[[one.number for one in own]]
-        best = published.best(scores, [one.name for one in own], 10)
-        rankings.append((query, [name for name, _ in best]))
-    return quality.Ranked(published.NAME, rankings)
+    for query, row in zip(queries, asked @ stored.T, strict=True):
+        best = [documents[number] for number in np.argsort(-row, kind="stable")]
+        own = [one.name for one in best if one.repo == (query.repo or "all")]
+        rankings.append((query, own[:DEPTH]))
+    return quality.Ranked("dense", rankings)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from django.db import DatabaseError
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from contextd import jobs, limits, projects, search
@@ -178,8 +179,7 @@ def status(caller: Caller, *, path: str | None, job_id: str | None) -> State:
     """Of the repository at that path, or of the one that the run is about."""
     if job_id is not None:
         job = get_record(Job.objects.filter(task=TASK), job_id)
-        visible = Repository.objects.visible_to(caller).filter(pk=int(job.key))
-        if (repository := visible.first()) is None:
+        if (repository := _visible_to(caller).filter(pk=int(job.key)).first()) is None:
             raise NotFound(f"there is no job with id {job_id!r}", id=job_id)
         return state_of(repository, job)
     if path is None:
@@ -190,7 +190,7 @@ def status(caller: Caller, *, path: str | None, job_id: str | None) -> State:
 def at(caller: Caller, path: str) -> Repository:
     """The repository at that path, links or not. Raises NotFound."""
     spellings = [path] if not caller.is_local else [path, str(Path(path).resolve())]
-    found = Repository.objects.visible_to(caller).filter(path__in=spellings).first()
+    found = _visible_to(caller).filter(path__in=spellings).first()
     if found is None:
         raise NotFound(f"{path} is not indexed; index_repository does that", field="path")
     return found
@@ -203,8 +203,11 @@ def state_of(repository: Repository, job: Job | None = None) -> State:
 
 
 def listed(caller: Caller) -> list[State]:
-    repositories = Repository.objects.visible_to(caller).select_related("project")
-    return [state_of(repository) for repository in repositories]
+    return [state_of(repository) for repository in _visible_to(caller)]
+
+
+def _visible_to(caller: Caller) -> QuerySet[Repository]:
+    return Repository.objects.visible_to(caller).select_related("project")
 
 
 def remove(caller: Caller, path: str) -> int:

@@ -148,13 +148,15 @@ async def test_a_client_hears_how_far_it_is(server: Server, version: str, shop: 
 async def test_a_client_that_cancels_its_call_ends_the_run(
     server: Server, version: str, shop: Folder
 ) -> None:
-    async with anyio.create_task_group() as calls:
-        calls.start_soon(Run().call, server, version, shop)
-        job_id = await on_thread(job_on_its_way)
-        calls.cancel_scope.cancel()
+    async with over_http(server, version) as session:
+        async with anyio.create_task_group() as calls:
+            calls.start_soon(session.call_tool, "index_repository", {"path": str(shop.path)})
+            job_id = await on_thread(job_on_its_way)
+            calls.cancel_scope.cancel()
+        await on_thread(lambda: wait_for(lambda: not Job.objects.get(pk=job_id).is_open))
 
-    await on_thread(lambda: wait_for(lambda: not Job.objects.get(pk=job_id).is_open))
-    assert await on_thread(lambda: Job.objects.get(pk=job_id).state) == Job.State.CANCELLED
+    job = await on_thread(lambda: Job.objects.get(pk=job_id))
+    assert job.state == Job.State.CANCELLED
 
 
 def test_a_client_that_knows_tasks_comes_back(http: httpx2.Client, shop: Folder) -> None:
@@ -174,7 +176,11 @@ def test_a_process_that_is_killed_leaves_nothing_twice_and_nothing_out(
     folder.write({f"{n}.py": CODE.format(n) for n in range(400)})
     command = [sys.executable, "manage.py", "index_repo", str(folder.path)]
     with subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command,
+        cwd=ROOT,
+        env=as_served(environment),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     ) as process:
         wait_for(SourceFile.objects.exists)
         process.kill()
@@ -199,7 +205,9 @@ def test_the_command_shows_what_was_found(environment: Mapping[str, str], shop: 
     shop.write({"poetry.lock": "x"})
     command = [sys.executable, "manage.py", "index_repo", str(shop.path), "--exclude", "src/0.py"]
 
-    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    ended = subprocess.run(
+        command, cwd=ROOT, env=as_served(environment), capture_output=True, text=True
+    )
 
     assert ended.returncode == 0, ended.stderr
     assert f"{shop.path}: 2 files are indexed" in ended.stdout
@@ -207,6 +215,11 @@ def test_the_command_shows_what_was_found(environment: Mapping[str, str], shop: 
     assert "left out: 1 excluded, 1 lock_file" in ended.stdout
     assert "2/2" not in ended.stdout
     assert "Indexing" in ended.stderr
+
+
+def as_served(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Without the operations that only tests have."""
+    return {**environment, "DJANGO_SETTINGS_MODULE": "contextd.settings"}
 
 
 def job_on_its_way() -> int:

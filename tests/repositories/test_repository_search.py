@@ -109,7 +109,7 @@ def test_a_glob_that_is_none_is_named(call: Call) -> None:
 
 
 def test_as_much_text_as_is_asked_for(folder: Folder, index: Index, call: Call) -> None:
-    text = "def zeppelin():\n" + "    fly_very_high_above_the_clouds()\n" * 20
+    text = "def zeppelin():\n" + "    go(to='the clouds')\n" * 24
     folder.write({"a.py": text})
     index(folder)
 

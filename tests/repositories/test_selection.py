@@ -139,7 +139,7 @@ UNWANTED: dict[str, tuple[str | bytes, Reason]] = {
     "config/.ENV.local": ("A=b", Reason.SECRET),
     "deploy/id_rsa": ("x", Reason.SECRET),
     "tls/server.key": ("x", Reason.SECRET),
-    "credentials": ("x", Reason.SECRET),
+    "deploy/credentials": ("x", Reason.SECRET),
     "notes.txt": ("-----BEGIN RSA PRIVATE KEY-----\nx\n", Reason.SECRET),
     "package-lock.json": ("{}", Reason.LOCK),
     "go.sum": ("x", Reason.LOCK),
