@@ -84,6 +84,9 @@ class Conversation(Protocol):
         Says whether it will; else it goes on waiting.
         """
 
+    def allowance(self, seconds: float) -> float:
+        """How long an operation with that time limit may take in this conversation."""
+
     async def do(self, work: Callable[[], Outcome]) -> Outcome:
         """Run something short that is not a coroutine, such as a service that asks the database."""
 
@@ -105,6 +108,9 @@ class Alone:
 
     async def take_time(self) -> bool:
         return False
+
+    def allowance(self, seconds: float) -> float:
+        return seconds
 
     async def do(self, work: Callable[[], Outcome]) -> Outcome:
         def then_let_go() -> Outcome:

@@ -75,9 +75,10 @@ def run(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Resu
 async def run_waiting(
     operation: Operation, arguments: dict[str, Any], caller: Caller, conversation: Conversation
 ) -> Result:
-    with limits.deadline(operation.timeout):
+    seconds = conversation.allowance(operation.timeout)
+    with limits.deadline(seconds):
         try:
-            async with asyncio.timeout(operation.timeout):
+            async with asyncio.timeout(seconds):
                 request, redacted = await conversation.do(
                     partial(prepare, operation, arguments, caller)
                 )
@@ -86,7 +87,7 @@ async def run_waiting(
             detached.redacted = redacted
             raise
         except TimeoutError:
-            raise TimedOut(f"no answer within {operation.timeout:g} s") from None
+            raise TimedOut(f"no answer within {seconds:g} s") from None
     return tell_redacted(result, redacted)
 
 

@@ -82,15 +82,22 @@ class RepositoryIndexed(RepositoryStatus, Written):
 @operation("index_repository", effect="write", timeout=300, atomic=False)
 async def index(caller: Caller, request: IndexRepository, talk: Conversation) -> RepositoryIndexed:
     await talk.take_time()
-    started = await talk.do(partial(services.begin, caller, **dict(request)))
+    starting = asyncio.create_task(talk.do(partial(services.begin, caller, **dict(request))))
     try:
+        started = await asyncio.shield(starting)
         await jobs.follow(started.job_id, talk, limits.time_left() - SPARED_SECONDS)
     except asyncio.CancelledError:
-        if started.is_new:
-            await asyncio.shield(talk.do(partial(jobs.cancel, started.job_id)))
+        await asyncio.shield(asyncio.create_task(give_up(starting, talk)))
         raise
     state = await talk.do(partial(services.outcome, caller, started.job_id))
     return RepositoryIndexed.model_validate(as_status(state).model_dump())
+
+
+async def give_up(starting: asyncio.Task[services.Started], talk: Conversation) -> None:
+    """End the run that was begun, unless it is somebody else's."""
+    started = await starting
+    if started.is_new:
+        await talk.do(partial(jobs.cancel, started.job_id))
 
 
 class GetIndexStatus(Request):

@@ -23,6 +23,9 @@ from contextd.mcp.workers import Workers
 STEP_SECONDS = 30
 """What an operation that waits does in a thread is short."""
 
+UNATTENDED_SECONDS = 6 * 60 * 60
+"""Of a call that nobody waits for; whoever began it can cancel it."""
+
 Outcome = TypeVar("Outcome")
 Replies = Mapping[str, Any]
 
@@ -53,6 +56,9 @@ class Live:
 
     async def take_time(self) -> bool:
         return False
+
+    def allowance(self, seconds: float) -> float:
+        return seconds
 
     async def do(self, work: Callable[[], Outcome]) -> Outcome:
         return await step(self._workers, work)
@@ -85,6 +91,9 @@ class Rounds:
             raise Detached
         return False
 
+    def allowance(self, seconds: float) -> float:
+        return seconds
+
     async def do(self, work: Callable[[], Outcome]) -> Outcome:
         return await step(self._workers, work)
 
@@ -99,6 +108,9 @@ class Unattended(Rounds):
 
     async def take_time(self) -> bool:
         return True
+
+    def allowance(self, seconds: float) -> float:
+        return UNATTENDED_SECONDS
 
 
 async def step(workers: Workers, work: Callable[[], Outcome]) -> Outcome:
