@@ -52,6 +52,7 @@ bench: .venv/installed-dev ## Measure how fast it is
 	@$(BIN)/python -m benchmarks.remediations
 	@$(BIN)/python -m benchmarks.sessions
 	@$(BIN)/python -m benchmarks.door
+	@$(BIN)/python -m benchmarks.repositories
 
 conformance: .venv/installed-dev .ci/node/node_modules/.installed ## Run the official MCP conformance suite
 	@$(BIN)/python -m tests.conformance.report

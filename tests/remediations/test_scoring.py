@@ -16,7 +16,7 @@ COUNTS = st.integers(0, 1000)
 
 
 def hit(cosine: float | None, lexical: float, trigram: float) -> Hit:
-    return Hit(1, "", 1, 1, score=0, cosine=cosine, lexical=lexical, trigram=trigram)
+    return Hit(1, "", "", 1, 1, score=0, cosine=cosine, lexical=lexical, trigram=trigram)
 
 
 HITS = st.builds(hit, st.none() | st.floats(-1, 1), SHARES, SHARES)

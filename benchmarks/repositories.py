@@ -1,0 +1,166 @@
+"""`make bench`, repositories: this project and two large packages, indexed by a running server."""
+
+import subprocess
+import sys
+import tarfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from benchmarks import report, server, sets
+from benchmarks.client import Client
+
+PACKAGES = ["django==5.2.19", "sympy==1.14.0"]
+SOURCES = server.ROOT / ".contextd-bench" / "sources"
+QUERIES = [
+    "where are passwords hashed",
+    "parse a date from a string",
+    "how is a transaction rolled back",
+    "QuerySet",
+    "simplify an expression",
+    "retry when the connection is lost",
+    "validate an email address",
+    "matrix determinant",
+]
+PAUSE_SECONDS = 0.2
+
+
+@dataclass
+class Measured:
+    """What indexing one folder took; `waits` are milliseconds of searches made meanwhile."""
+
+    name: str
+    first: dict[str, Any]
+    again: dict[str, Any]
+    waits: list[float] = field(default_factory=list)
+    megabytes: float = 0
+
+    @property
+    def row(self) -> list[str]:
+        seconds, files = self.first["seconds"], self.first["files_indexed"]
+        return [
+            self.name,
+            str(files),
+            str(self.first["passages"]),
+            f"{seconds:.0f}",
+            f"{files / seconds:.0f}",
+            f"{self.first['passages'] / seconds:.0f}",
+            f"{1000 * self.again['seconds'] / files:.2f}",
+            f"{sets.percentile(self.waits, 0.5):.0f} / {sets.percentile(self.waits, 0.95):.0f}",
+            f"{self.megabytes:.0f}",
+        ]
+
+
+HEADS = [
+    *("repository", "files", "passages", "seconds", "files/s", "passages/s"),
+    *("unchanged: s per 1,000 files", "search meanwhile p50 / p95 ms", "worker's peak MiB"),
+]
+
+
+def main() -> None:
+    folders = [server.ROOT, *(unpacked(package) for package in PACKAGES)]
+    with server.running() as running:
+        client = Client(running.port)
+        warm_up(client)
+        measured = [measure(client, running, folder) for folder in folders]
+    text = (
+        "Each indexed from nothing by the worker of a running server, found by words at the end; "
+        "another client searches five times a second meanwhile, while the worker also embeds. "
+        f"Sources of {' and '.join(PACKAGES)} as PyPI has them.\n\n"
+        f"{report.table(HEADS, [one.row for one in measured])}"
+    )
+    report.write("repositories", "Repositories: speed", "make bench", text)
+
+
+def unpacked(package: str) -> Path:
+    """The source distribution, downloaded once."""
+    folder = SOURCES / package.replace("==", "-")
+    if not folder.exists():
+        SOURCES.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+        where = ["--no-binary", ":all:", "--dest", str(SOURCES)]
+        subprocess.run([*command, *where, package], check=True)  # noqa: S603
+        with tarfile.open(SOURCES / f"{folder.name}.tar.gz") as archive:
+            archive.extractall(SOURCES, filter="data")
+    return folder
+
+
+def warm_up(client: Client) -> None:
+    for _ in range(5):
+        client.call("repository_search", query="warm up")
+
+
+def measure(client: Client, running: server.Server, folder: Path) -> Measured:
+    with searching(running.port) as waits, watching(running.process.pid) as peaks:
+        first = index(client, folder)
+    again = index(client, folder)
+    return Measured(folder.name, first, again, waits, max(peaks))
+
+
+def index(client: Client, folder: Path) -> dict[str, Any]:
+    """However long it takes."""
+    status = client.call("index_repository", path=str(folder))
+    while status["state"] in ("queued", "running"):
+        time.sleep(1)
+        status = client.call("index_status", job_id=status["job_id"])
+    return status
+
+
+@contextmanager
+def searching(port: int) -> Iterator[list[float]]:
+    """What each search took while the block runs."""
+    over = threading.Event()
+    waits: list[float] = []
+
+    def search() -> None:
+        client = Client(port)
+        number = 0
+        while not over.wait(PAUSE_SECONDS):
+            query = f"{QUERIES[number % len(QUERIES)]} {number}"
+            waits.append(client.timed("repository_search", query=query)[1])
+            number += 1
+
+    with running_thread(search, over):
+        yield waits
+
+
+@contextmanager
+def watching(parent: int) -> Iterator[list[float]]:
+    """The memory of the worker in MiB, again and again while the block runs."""
+    over = threading.Event()
+    peaks = [0.0]
+
+    def look() -> None:
+        while not over.wait(1):
+            peaks.append(worker_megabytes(parent))
+
+    with running_thread(look, over):
+        yield peaks
+
+
+@contextmanager
+def running_thread(work: Any, over: threading.Event) -> Iterator[None]:
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def worker_megabytes(parent: int) -> float:
+    """Resident memory of the largest Celery process that `up` has started."""
+    children = psutil.Process(parent).children(recursive=True)
+    sizes = [one.memory_info().rss for one in children if "celery" in " ".join(one.cmdline())]
+    return max(sizes, default=0) / 2**20
+
+
+if __name__ == "__main__":
+    main()
