@@ -156,10 +156,16 @@ def sweep() -> int:
     abandoned.filter(attempts__gte=MOST_ATTEMPTS).update(
         state=State.FAILED, error=f"its worker has died {MOST_ATTEMPTS} times; the log may say why"
     )
-    left = list(abandoned)
-    for job in left:
-        defer(job.task, job.pk)
-    return len(left)
+    return sum(_queue_again(job) for job in Job.objects.abandoned())
+
+
+def _queue_again(job: Job) -> bool:
+    """Unless a worker has just taken it up."""
+    again = Job.objects.abandoned().filter(pk=job.pk)
+    if not again.update(state=State.QUEUED, leased_until=timezone.now() + LEASE):
+        return False
+    defer(job.task, job.pk)
+    return True
 
 
 def watch(job_id: int) -> Iterator[Job]:

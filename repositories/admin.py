@@ -1,3 +1,4 @@
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin, messages
@@ -60,6 +61,15 @@ class RepositoryAdmin(ReadOnly, admin.ModelAdmin[Repository]):
             services.submit(repository, f"user:{request.user.pk}") for repository in queryset
         ]
         messages.success(request, f"{len(started)} are indexed again; see the column Last run")
+
+    def get_deleted_objects(
+        self, objs: Iterable[Repository], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """How many files, not which: there may be thousands."""
+        removed = list(objs)
+        files = SourceFile.objects.filter(repository__in=removed).count()
+        counts = {"repositories": len(removed), "files": files}
+        return [str(repository) for repository in removed], counts, set(), []
 
     def delete_model(self, request: HttpRequest, obj: Repository) -> None:
         services.forget(obj)

@@ -14,7 +14,7 @@ GIT_SECONDS = 120
 OWN_IGNORE_FILE = ".contextdignore"
 # Its owner may be another user than ours. Of its settings, none may start a program.
 GIT = ("git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
-LIST = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+LIST = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
 
 
 def files_in(root: Path) -> Iterator[str]:
