@@ -159,6 +159,33 @@ async def test_a_client_that_cancels_its_call_ends_the_run(
     assert job.state == Job.State.CANCELLED
 
 
+@pytest.mark.anyio
+async def test_one_that_joined_a_run_leaves_it_to_whoever_began_it(
+    server: Server, shop: Folder, index: Index, local: Caller
+) -> None:
+    asked: dict[str, Any] = {
+        "include_patterns": [],
+        "exclude_patterns": [],
+        "max_file_size": 1000,
+    }
+    began = await on_thread(lambda: services.begin(local, path=str(shop.path), **asked))
+    await on_thread(lambda: jobs._take(began.job_id))
+    await on_thread(lambda: Job.objects.update(done=1, total=3))
+    run = Run()
+    async with over_http(server, MODERN_VERSION) as session:
+        async with anyio.create_task_group() as calls:
+            calls.start_soon(
+                session.call_tool, "index_repository", {"path": str(shop.path)}, None, run.note
+            )
+            with anyio.fail_after(SECONDS):
+                await run.news.wait()
+            calls.cancel_scope.cancel()
+        await session.call_tool("index_status", {"path": str(shop.path)})
+
+    job = await on_thread(lambda: Job.objects.get(pk=began.job_id))
+    assert (job.state, job.is_unwanted) == (Job.State.RUNNING, False)
+
+
 def test_a_client_that_knows_tasks_comes_back(http: httpx2.Client, shop: Folder) -> None:
     call = {"name": "index_repository", "arguments": {"path": str(shop.path)}}
     handle = tasks.ask(http, "tools/call", **call)
