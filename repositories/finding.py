@@ -178,13 +178,16 @@ def score_of(hits: Sequence[search.Hit]) -> float:
 
 
 def present(found: Mapping[int, Found]) -> Iterator[tuple[SourceFile, Found]]:
-    """By key, in their order, without files that have been deleted since they were indexed."""
+    """By key, in their order, each file once, without those that have been deleted since."""
     files = SourceFile.objects.select_related("repository__project").defer("symbols")
     known = files.in_bulk(list(found))
     is_readable = cache(roots.is_readable)
+    seen: set[Path] = set()
     for key, one in found.items():
         if file := known.get(key):
             root = Path(file.repository.path)
+            place = root / file.path
             # What lies on another machine cannot be looked at, and is taken to be there.
-            if not is_readable(root) or (root / file.path).is_file():
+            if place not in seen and (not is_readable(root) or place.is_file()):
+                seen.add(place)
                 yield file, one

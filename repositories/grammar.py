@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node
 
 LONGEST_NAME = 200
+MOST_NESTED = 50
 
 _LANGUAGES = """
 bash c cpp csharp dart elixir elm erlang go graphql groovy haskell hcl java javascript julia
@@ -59,6 +60,7 @@ class Definition:
     name: str
     first: int
     last: int
+    level: int = 0
     children: "list[Definition]" = field(default_factory=list)
 
     def names(self) -> Iterator[str]:
@@ -110,14 +112,14 @@ def _definition(node: "Node", owner: Definition, language: str) -> Definition | 
     if not (_defines(node) or node.type == GENERAL.get(language)):
         return None
     name = _name(node)
-    if not name:
+    if not name or owner.level == MOST_NESTED:
         return None
     outer = node
     while outer.parent is not None and outer.parent.type in WRAPPERS:
         outer = outer.parent
     last = node.end_point[0] - (node.end_point[1] == 0)
     qualified = f"{owner.name}.{name}" if owner.name else name
-    return Definition(qualified[-LONGEST_NAME:], outer.start_point[0], last)
+    return Definition(qualified[-LONGEST_NAME:], outer.start_point[0], last, level=owner.level + 1)
 
 
 def _defines(node: "Node") -> bool:

@@ -125,6 +125,12 @@ def test_every_grammar_that_is_named_is_there() -> None:
         cut("a b c\n", language)
 
 
+def test_code_that_is_nested_without_end_is_cut_all_the_same() -> None:
+    text = "\n".join("function f() {" for _ in range(3000)) + "}\n" * 3000
+
+    assert_whole(text, "javascript")
+
+
 SOURCES = sorted(Path(__file__).parents[2].glob("*/*.py"))[::20]
 
 

@@ -139,6 +139,15 @@ def test_only_of_the_repository_or_project_that_is_asked_for(
     assert "No project is known for /w/nowhere" in unknown.notice
 
 
+def test_a_file_of_two_indexed_folders_comes_once(shop: Folder, index: Index, call: Call) -> None:
+    index(Folder(shop.path / "src"))
+
+    results = call("repository_search", query="OrderBook", top_k=10).results
+
+    assert len({f"{one.repository}/{one.path}" for one in results}) == len(results)
+    assert call("repository_list").total == 2
+
+
 def test_nothing_of_a_project_that_is_not_granted(
     shop: Folder, call: Call, stranger_to: StrangerTo
 ) -> None:
