@@ -15,9 +15,9 @@ from contextd.errors import Invalid
 from contextd.models import Project
 from repositories import asking, passages, roots, rules
 from repositories.asking import Named
+from repositories.languages import KNOWN
 from repositories.models import Repository, SourceFile
 
-DOMAIN = "file"
 SHARES = (1.0, 0.5, 0.25)
 """How much the best passages of a file count; files with several that fit come first."""
 
@@ -84,7 +84,7 @@ def scope_of(
     files = SourceFile.objects.matching(expressions_of(paths))
     is_narrowed = bool(paths or languages)
     if languages:
-        files = files.filter(language__in=languages)
+        files = files.filter(language__in=known_languages(languages))
     if project_path is not None:
         project = projects.find(caller, project_path, git_remote)
         if project is None:
@@ -106,6 +106,16 @@ def expressions_of(globs: Sequence[str]) -> list[str]:
     return [expression.replace("?P<ps_d>", "?:") for expression in found]
 
 
+def known_languages(names: Sequence[str]) -> Sequence[str]:
+    """Raises Invalid where there is no such language."""
+    if unknown := sorted(set(names) - set(KNOWN)):
+        raise Invalid(
+            f"languages holds {', '.join(unknown)}; there are: {', '.join(KNOWN)}",
+            field="languages",
+        )
+    return names
+
+
 def _holding(project: Project, path: str) -> Repository | None:
     above = [path, *map(str, PurePosixPath(path).parents)]
     holding = Repository.objects.filter(project=project, path__in=above)
@@ -116,7 +126,7 @@ def find(query: str, scope: Scope, limit: int) -> Matches:
     """At most one match for each file; what the query names exactly goes first."""
     found = search.find_passages(
         query,
-        domain=DOMAIN,
+        domain=passages.DOMAIN,
         projects=scope.projects,
         records=scope.files,
         limit=min(PASSAGES_FOR_EACH * limit, MOST_PASSAGES),
@@ -140,7 +150,7 @@ def exactly(named: Named, scope: Scope) -> list[Graded]:
         return []
     found = search.find_passages(
         named.text,
-        domain=DOMAIN,
+        domain=passages.DOMAIN,
         projects=scope.projects,
         records=SourceFile.objects.filter(pk__in=keys),
         limit=MOST_PASSAGES,

@@ -21,7 +21,6 @@ from repositories.reading import Reader, Skipped, SourceText
 from repositories.rules import Reason
 from repositories.selection import Selection
 
-DOMAIN = "file"
 BATCH_FILES = 40
 BATCH_CHARACTERS = 300_000
 FORGOTTEN_AT_ONCE = 100
@@ -135,7 +134,7 @@ class Run:
             SourceFile.objects.bulk_update([row for row in rows if row.pk], CHANGING)
             SourceFile.objects.bulk_create(new)
             prepared = {row.pk: one.prepared for row, one in zip(rows, batch, strict=True)}
-            search.store_many(DOMAIN, repository.project_id, prepared)
+            search.store_many(passages.DOMAIN, repository.project_id, prepared)
         self._tally.added += len(new)
         self._tally.changed += len(rows) - len(new)
 
@@ -168,7 +167,7 @@ CHANGING = ["language", "size", "digest", "symbols", "modified_at", "indexed_at"
 
 
 def forget_files(keys: Sequence[int]) -> None:
-    search.forget(DOMAIN, keys)
+    search.forget(passages.DOMAIN, keys)
     SourceFile.objects.filter(pk__in=keys).delete()
 
 

@@ -10,6 +10,7 @@ from repositories import chunking, languages
 from repositories.chunking import Chunk
 from repositories.reading import SourceText
 
+DOMAIN = "file"
 VERSION = 1
 """Raise it when other passages are made of a file: the next run then makes all anew."""
 

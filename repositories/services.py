@@ -20,7 +20,7 @@ from repositories.finding import Match as Match
 from repositories.finding import Matches
 from repositories.models import Repository, SourceFile
 
-DOMAIN = indexing.DOMAIN
+DOMAIN = passages.DOMAIN
 TASK = "repositories.tasks.index"
 PREVIEW_CHARACTERS = 300
 COUNTED = ("added", "changed", "unchanged", "removed")

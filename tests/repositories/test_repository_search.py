@@ -108,6 +108,11 @@ def test_a_glob_that_is_none_is_named(call: Call) -> None:
         call("repository_search", query="x", paths=["!"])
 
 
+def test_a_language_that_there_is_not_is_named(call: Call) -> None:
+    with pytest.raises(Invalid, match="languages holds klingon; there are: ada, bash"):
+        call("repository_search", query="x", languages=["python", "klingon"])
+
+
 def test_as_much_text_as_is_asked_for(folder: Folder, index: Index, call: Call) -> None:
     text = "def zeppelin():\n" + "    go(to='the clouds')\n" * 24
     folder.write({"a.py": text})
