@@ -148,6 +148,11 @@ def _end_if_unwanted(job_id: int, **condition: Any) -> None:
     unwanted.update(state=State.CANCELLED, note="", updated_at=timezone.now())
 
 
+def are_running() -> bool:
+    """Whether a worker is at one, wherever: what can wait leaves the machine to it."""
+    return Job.objects.filter(state=State.RUNNING, leased_until__gt=timezone.now()).exists()
+
+
 def sweep() -> int:
     """Queue again what nobody works on, and forget what ended long ago."""
     Job.objects.exclude(state__in=Job.OPEN).filter(updated_at__lt=timezone.now() - KEPT).delete()

@@ -156,8 +156,9 @@ def submit(repository: Repository, principal: str, *, queued: bool = True) -> St
 
 
 def index(job_id: int) -> None:
-    """Do the work of a run, unless it has ended or somebody is at it."""
+    """Do the work of a run, unless it has ended or somebody is at it; then meaning follows."""
     jobs.work(job_id, _run)
+    search.embed_soon()
 
 
 def _run(hold: jobs.Hold) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from contextd.search.registry import Domain, domains, register
 
 if TYPE_CHECKING:
-    from contextd.search.backlog import embed_pending
+    from contextd.search.backlog import embed_pending, embed_soon
     from contextd.search.embedding import is_warm, warm_up
     from contextd.search.finding import Coverage, Found, Hit, coverage, find, find_passages, texts
     from contextd.search.preparing import Part, Prepared, cut, cut_parts, prepare, prepare_many
@@ -32,6 +32,7 @@ __all__ = [
     "cut_parts",
     "domains",
     "embed_pending",
+    "embed_soon",
     "find",
     "find_passages",
     "forget",
@@ -47,7 +48,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "backlog": ["embed_pending"],
+    "backlog": ["embed_pending", "embed_soon"],
     "embedding": ["is_warm", "warm_up"],
     "finding": ["Coverage", "Found", "Hit", "coverage", "find", "find_passages", "texts"],
     "preparing": ["Part", "Prepared", "cut", "cut_parts", "prepare", "prepare_many"],

@@ -21,19 +21,31 @@ logger = logging.getLogger(__name__)
 
 
 def embed_pending() -> int:
-    """Embed for a while; what is left then is queued again. Returns how many were embedded."""
+    """Embed for a while; what is left then is queued again. Returns how many were embedded.
+
+    Jobs go first, since they make more to find: embedding takes most of a small machine.
+    """
     done = 0
+    if jobs.are_running():
+        return done
     stop_at = time.monotonic() + RUN_SECONDS
     try:
         with closing(embed_batches()) as batches:
             for number in batches:
                 done += number
+                if jobs.are_running():
+                    break
                 if time.monotonic() > stop_at:
-                    jobs.defer(storing.EMBED_PENDING)
+                    embed_soon()
                     break
     except EmbeddingUnavailable as error:
         logger.warning("passages go on waiting to be embedded: %s", error)
     return done
+
+
+def embed_soon() -> None:
+    """Have a worker embed what is pending; each minute one looks for itself."""
+    jobs.defer(storing.EMBED_PENDING)
 
 
 def embed_batches() -> Generator[int, None, None]:

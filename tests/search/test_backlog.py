@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from contextd import search
+from contextd import jobs, search
 from contextd.search import backlog, leases, vectors
 from contextd.search.models import Embedding, Passage, Space
 from contextd.search.storing import EMBED_PENDING
@@ -103,6 +103,20 @@ def test_a_long_backlog_is_left_to_the_next_run(
     assert asked_for(deferred) == [EMBED_PENDING]
     assert backlog.count_pending() == MANY - backlog.BATCH
     assert search.embed_pending() == backlog.BATCH
+
+
+def test_a_job_that_runs_goes_first(pending: None, server: EmbeddingServer) -> None:
+    embedded: list[int] = []
+    job, _ = jobs.submit("contextd.tasks.end_idle_sessions", "x", {}, "tester", queued=False)
+
+    def embed_meanwhile(hold: jobs.Hold) -> dict[str, Any]:
+        embedded.append(search.embed_pending())
+        return {}
+
+    jobs.work(job.pk, embed_meanwhile)
+
+    assert embedded == [0]
+    assert search.embed_pending() == MANY
 
 
 def test_nothing_pending_asks_nothing_of_the_backend(server: EmbeddingServer, db: None) -> None:
