@@ -17,8 +17,8 @@ META = {
 class Client:
     """One connection that stays open; not for use by several threads."""
 
-    def __init__(self, port: int) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    def __init__(self, port: int, timeout: float = 120) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
         self._ids = itertools.count(1)
 
     def call(self, name: str, **arguments: Any) -> dict[str, Any]:
