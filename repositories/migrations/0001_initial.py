@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('contextd', '0004_jobs'),
+        ('contextd', '0001_initial'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('contextd', '0003_detached_calls'),
+        ('contextd', '0004_detached_call_redacted'),
     ]
 
     operations = [
