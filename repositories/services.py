@@ -23,6 +23,7 @@ from repositories.models import Repository, SourceFile
 DOMAIN = passages.DOMAIN
 TASK = "repositories.tasks.index"
 PREVIEW_CHARACTERS = 300
+ASKED = ["include_patterns", "exclude_patterns", "max_file_size"]
 COUNTED = ("added", "changed", "unchanged", "removed")
 
 Content = Literal["path", "preview", "full"]
@@ -120,7 +121,7 @@ def begin(
             repository.include_patterns = list(include_patterns)
             repository.exclude_patterns = list(exclude_patterns)
             repository.max_file_size = max_file_size
-            repository.save()
+            repository.save(update_fields=ASKED)
     return started
 
 
