@@ -1,0 +1,210 @@
+"""What a threat file must hold: `threat_pattern`, with these fields."""
+
+from datetime import date
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+SUMMARY_CHARACTERS = 400
+
+Level = Literal["high", "medium", "low"]
+Severity = Literal["critical", "high", "medium", "low"]
+Language = Literal["python", "javascript", "yaml"]
+Framework = Literal["celery", "django", "drf", "express", "fastapi", "flask"]
+Relationship = Literal["extends", "related", "prerequisite"]
+
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+Prose = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
+Code = Annotated[str, StringConstraints(min_length=1, max_length=6000)]
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=50)]
+Phrase = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=60)]
+ThreatId = Annotated[str, StringConstraints(pattern=r"^TMKB-[A-Z0-9]{2,10}-\d{3}$")]
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Reference(Part):
+    """One weakness of a public list: either of CWE or of OWASP."""
+
+    cwe: Annotated[str, StringConstraints(pattern=r"^CWE-\d{1,5}$")] | None = None
+    owasp: Annotated[str, StringConstraints(pattern=r"^(A|API|LLM)\d{1,2}:20\d\d$")] | None = None
+    name: Line
+    url: Annotated[str, StringConstraints(pattern=r"^https://\S+$", max_length=300)]
+
+    @model_validator(mode="after")
+    def _one_list(self) -> Self:
+        if (self.cwe is None) == (self.owasp is None):
+            raise ValueError("give either cwe or owasp")
+        return self
+
+
+class Provenance(Part):
+    source_type: Slug
+    description: Prose
+    public_references: Annotated[list[Reference], Field(min_length=1)]
+
+
+class Triggers(Part):
+    """Words of the developer that call for it: nouns, what he is doing, globs of file names."""
+
+    keywords: Annotated[list[Phrase], Field(min_length=3, max_length=40)]
+    actions: Annotated[list[Phrase], Field(min_length=1, max_length=20)]
+    file_patterns: Annotated[list[Phrase], Field(max_length=20)] = []
+
+
+class Differentiation(Part):
+    llm_knowledge_state: Prose
+    tmkb_value: Prose
+    llm_blindspots: Annotated[list[Line], Field(min_length=1)]
+
+
+class AgentSummary(Part):
+    """What an assistant acts on: what goes wrong, what to look at, what to do."""
+
+    threat: Line
+    check: Line
+    fix: Line
+
+    @model_validator(mode="after")
+    def _is_brief(self) -> Self:
+        length = len(self.threat) + len(self.check) + len(self.fix)
+        if length > SUMMARY_CHARACTERS:
+            raise ValueError(
+                f"threat, check and fix have {length} characters together, "
+                f"at most {SUMMARY_CHARACTERS}"
+            )
+        return self
+
+
+class AttackStep(Part):
+    step: Annotated[int, Field(ge=1)]
+    action: Line
+    detail: Prose
+
+
+class Impact(Part):
+    confidentiality: Literal["high", "medium", "low", "none"]
+    integrity: Literal["high", "medium", "low", "none"]
+    availability: Literal["high", "medium", "low", "none"]
+    scope: Line
+    business_impact: Prose
+
+
+class AttackScenario(Part):
+    narrative: Prose
+    preconditions: Annotated[list[Line], Field(min_length=1)]
+    attack_steps: Annotated[list[AttackStep], Field(min_length=1)]
+    impact: Impact
+
+
+class CodeExample(Part):
+    """The same thing done wrongly and rightly.
+
+    `given` and `test` are Python, for Python code, and shown to nobody: `given` makes the names
+    that the code takes for granted; each `test_...` function of `test` must pass with the secure
+    code, and one must fail an assertion with the vulnerable code.
+    """
+
+    language: Language
+    framework: Framework | Literal["any"] = "any"
+    description: Line
+    vulnerable_code: Code
+    secure_code: Code
+    given: Code = "pass"
+    test: Code | None = None
+
+
+class Mitigation(Part):
+    id: Annotated[str, StringConstraints(pattern=r"^MIT-[A-Z0-9]{2,10}-\d{3}[a-z]$")]
+    name: Line
+    description: Prose
+    effectiveness: Level
+    implementation_effort: Level
+    tradeoffs: list[Line] = []
+    code_examples: list[CodeExample] = []
+
+
+class Principle(Part):
+    principle: Line
+    explanation: Prose
+
+
+class Relation(Part):
+    id: ThreatId
+    relationship: Relationship
+    description: Line
+
+
+class ManualStep(Part):
+    step: Line
+    check: Line
+
+
+class AutomatedCheck(Part):
+    """`pattern` is what a tool of that type looks for, such as a regular expression."""
+
+    type: Slug
+    description: Line
+    pattern: Line
+    expectation: Line
+
+
+class Testing(Part):
+    manual_verification: list[ManualStep] = []
+    automated_checks: list[AutomatedCheck] = []
+
+
+class BaselineTest(Part):
+    """What an assistant did without the threat being told; only where it was really tried."""
+
+    prompt: Prose
+    expected_failure: Prose
+    observed: Prose
+    date: date
+
+
+class Validation(Part):
+    baseline_test: BaselineTest
+
+
+class ThreatPattern(Part):
+    id: ThreatId
+    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=5, max_length=120)]
+    version: Annotated[str, StringConstraints(pattern=r"^\d+\.\d+\.\d+$")]
+    last_updated: date
+    tier: Literal["A", "B"]
+    category: Slug
+    subcategory: Slug
+    language: Language | Literal["any"] = "any"
+    framework: Framework | Literal["any"] = "any"
+    severity: Severity
+    likelihood: Level
+    generalizes_to: list[Line] = []
+    provenance: Provenance
+    triggers: Triggers
+    differentiation: Differentiation | None = None
+    description: Prose
+    agent_summary: AgentSummary
+    attack_scenario: AttackScenario | None = None
+    mitigations: Annotated[list[Mitigation], Field(min_length=1)]
+    security_principles: list[Principle] = []
+    related_patterns: list[Relation] = []
+    testing: Testing = Testing()
+    validation: Validation | None = None
+
+    @model_validator(mode="after")
+    def _tier_a_is_full(self) -> Self:
+        full = {
+            "generalizes_to": self.generalizes_to,
+            "differentiation": self.differentiation,
+            "attack_scenario": self.attack_scenario,
+            "security_principles": self.security_principles,
+            "testing.manual_verification": self.testing.manual_verification,
+            "code_examples": [m for m in self.mitigations if m.code_examples],
+        }
+        missing = [name for name, value in full.items() if not value]
+        if self.tier == "A" and missing:
+            raise ValueError(f"tier A needs {', '.join(missing)}")
+        return self
