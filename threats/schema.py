@@ -1,6 +1,6 @@
 """What a threat file must hold: `threat_pattern`, with these fields."""
 
-from datetime import date
+import datetime as dates
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -17,6 +17,7 @@ Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 Prose = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
 Code = Annotated[str, StringConstraints(min_length=1, max_length=6000)]
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=50)]
+Kind = Annotated[str, StringConstraints(pattern=r"^[a-z]+([_-][a-z]+)*$", max_length=50)]
 Phrase = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=60)]
 ThreatId = Annotated[str, StringConstraints(pattern=r"^TMKB-[A-Z0-9]{2,10}-\d{3}$")]
 
@@ -41,7 +42,7 @@ class Reference(Part):
 
 
 class Provenance(Part):
-    source_type: Slug
+    source_type: Kind
     description: Prose
     public_references: Annotated[list[Reference], Field(min_length=1)]
 
@@ -102,9 +103,9 @@ class AttackScenario(Part):
 class CodeExample(Part):
     """The same thing done wrongly and rightly.
 
-    `given` and `test` are Python, for Python code, and shown to nobody: `given` makes the names
-    that the code takes for granted; each `test_...` function of `test` must pass with the secure
-    code, and one must fail an assertion with the vulnerable code.
+    `setup_code` and `test_code` are Python, for Python code, and shown to nobody: `setup_code` runs
+    before the code and makes what it takes for granted. Then `test_code` runs in the same module;
+    each `test_...` function must pass with the secure code, and one must fail with the vulnerable.
     """
 
     language: Language
@@ -112,8 +113,8 @@ class CodeExample(Part):
     description: Line
     vulnerable_code: Code
     secure_code: Code
-    given: Code = "pass"
-    test: Code | None = None
+    setup_code: Code = "pass"
+    test_code: Code | None = None
 
 
 class Mitigation(Part):
@@ -138,14 +139,14 @@ class Relation(Part):
 
 
 class ManualStep(Part):
-    step: Line
+    step: Annotated[int, Field(ge=1)]
     check: Line
 
 
 class AutomatedCheck(Part):
     """`pattern` is what a tool of that type looks for, such as a regular expression."""
 
-    type: Slug
+    type: Kind
     description: Line
     pattern: Line
     expectation: Line
@@ -157,12 +158,12 @@ class Testing(Part):
 
 
 class BaselineTest(Part):
-    """What an assistant did without the threat being told; only where it was really tried."""
+    """How assistants fail that are not told of it; `observed` only where it was really tried."""
 
     prompt: Prose
     expected_failure: Prose
-    observed: Prose
-    date: date
+    observed: Prose | None = None
+    date: dates.date | None = None
 
 
 class Validation(Part):
@@ -173,7 +174,7 @@ class ThreatPattern(Part):
     id: ThreatId
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=5, max_length=120)]
     version: Annotated[str, StringConstraints(pattern=r"^\d+\.\d+\.\d+$")]
-    last_updated: date
+    last_updated: dates.date
     tier: Literal["A", "B"]
     category: Slug
     subcategory: Slug
