@@ -38,6 +38,7 @@ INSTALLED_APPS = [
     "contexts",
     "checkpoints",
     "remediations",
+    "threats",
 ]
 MIDDLEWARE = [
     "contextd.rest.OneErrorShape",

@@ -1,7 +1,7 @@
 """What a threat file must hold: `threat_pattern`, with these fields."""
 
-import datetime as dates
-from typing import Annotated, Literal, Self
+import datetime as dt
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
@@ -11,7 +11,11 @@ Level = Literal["high", "medium", "low"]
 Severity = Literal["critical", "high", "medium", "low"]
 Language = Literal["python", "javascript", "yaml"]
 Framework = Literal["celery", "django", "drf", "express", "fastapi", "flask"]
+SupportedFramework = Literal[Framework, "any"]
 Relationship = Literal["extends", "related", "prerequisite"]
+
+SUPPORTED_LANGUAGES: tuple[str, ...] = get_args(Language)
+SUPPORTED_FRAMEWORKS: tuple[str, ...] = get_args(SupportedFramework)
 
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Prose = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
@@ -95,9 +99,9 @@ class Impact(Part):
 
 class AttackScenario(Part):
     narrative: Prose
-    preconditions: Annotated[list[Line], Field(min_length=1)]
-    attack_steps: Annotated[list[AttackStep], Field(min_length=1)]
-    impact: Impact
+    preconditions: list[Line] = []
+    attack_steps: list[AttackStep] = []
+    impact: Impact | None = None
 
 
 class CodeExample(Part):
@@ -109,12 +113,12 @@ class CodeExample(Part):
     """
 
     language: Language
-    framework: Framework | Literal["any"] = "any"
+    framework: SupportedFramework = "any"
     description: Line
     vulnerable_code: Code
     secure_code: Code
-    setup_code: Code = "pass"
-    test_code: Code | None = None
+    setup_code: Annotated[Code | None, Field(exclude=True)] = None
+    test_code: Annotated[Code | None, Field(exclude=True)] = None
 
 
 class Mitigation(Part):
@@ -163,7 +167,7 @@ class BaselineTest(Part):
     prompt: Prose
     expected_failure: Prose
     observed: Prose | None = None
-    date: dates.date | None = None
+    date: dt.date | None = None
 
 
 class Validation(Part):
@@ -174,12 +178,12 @@ class ThreatPattern(Part):
     id: ThreatId
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=5, max_length=120)]
     version: Annotated[str, StringConstraints(pattern=r"^\d+\.\d+\.\d+$")]
-    last_updated: dates.date
+    last_updated: dt.date
     tier: Literal["A", "B"]
     category: Slug
     subcategory: Slug
     language: Language | Literal["any"] = "any"
-    framework: Framework | Literal["any"] = "any"
+    framework: SupportedFramework = "any"
     severity: Severity
     likelihood: Level
     generalizes_to: list[Line] = []
@@ -197,10 +201,13 @@ class ThreatPattern(Part):
 
     @model_validator(mode="after")
     def _tier_a_is_full(self) -> Self:
+        scenario = self.attack_scenario or AttackScenario(narrative="none")
         full = {
             "generalizes_to": self.generalizes_to,
             "differentiation": self.differentiation,
-            "attack_scenario": self.attack_scenario,
+            "attack_scenario.preconditions": scenario.preconditions,
+            "attack_scenario.attack_steps": scenario.attack_steps,
+            "attack_scenario.impact": scenario.impact,
             "security_principles": self.security_principles,
             "testing.manual_verification": self.testing.manual_verification,
             "code_examples": [m for m in self.mitigations if m.code_examples],

@@ -1,0 +1,116 @@
+"""What can be done with threats."""
+
+from dataclasses import dataclass
+
+from django.db import DatabaseError
+from django.urls import reverse
+
+from contextd import search, shipped
+from contextd.callers import Caller
+from contextd.errors import NotFound
+from contextd.search import Weights
+from contextd.shipped import Library
+from contextd.status import Unhealthy, health_check
+from threats import briefing, knowledge
+from threats.briefing import Briefing
+from threats.models import ANY, Threat
+from threats.schema import ThreatPattern
+
+DOMAIN = "threat"
+WEIGHTS = Weights()
+FAMILIES = {"drf": ["drf", "django"]}
+"""What is true of a framework is true of what is built upon it."""
+MOST_FOUND = 5
+LEAST_SCORE = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    threat: Threat
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    matches: list[Match]
+    notice: str | None
+
+    @property
+    def patterns(self) -> list[ThreatPattern]:
+        return [match.threat.pattern for match in self.matches]
+
+
+def register() -> None:
+    search.register(
+        search.Domain(
+            name=DOMAIN,
+            title="Threats",
+            visible_to=Threat.objects.visible_to,
+            url_of=lambda pk: reverse("admin:threats_threat_change", args=[pk]),
+        )
+    )
+    shipped.register(LIBRARY)
+
+
+@health_check("threats")
+def probe() -> None:
+    """The table can be read."""
+    try:
+        Threat.objects.exists()
+    except DatabaseError:
+        raise Unhealthy("threats cannot be read; run manage.py migrate") from None
+
+
+def text_of(threat: Threat) -> tuple[str, str]:
+    """The headline and the body that a threat is found by: the developer's words, then ours."""
+    pattern = threat.pattern
+    words = [*pattern.triggers.keywords, *pattern.triggers.actions]
+    parts = [", ".join(words), pattern.agent_summary.threat, pattern.description]
+    return pattern.name, "\n".join(parts)
+
+
+LIBRARY = Library(
+    name="threats", domain=DOMAIN, model=Threat, read=knowledge.shipped, text_of=text_of
+)
+
+
+def find(
+    caller: Caller,
+    context: str,
+    *,
+    language: str | None = None,
+    framework: str | None = None,
+    limit: int = MOST_FOUND,
+) -> Matches:
+    """What can go wrong with the work that is described, the likeliest first."""
+    frameworks = family_of(framework)
+    found = search.find(
+        context,
+        domain=DOMAIN,
+        projects=caller.projects,
+        records=Threat.objects.visible_to(caller).fitting(language, frameworks),
+        limit=limit,
+        weights=WEIGHTS,
+    )
+    good = [hit for hit in found.hits if hit.score >= LEAST_SCORE]
+    threats = Threat.objects.in_bulk([hit.record_id for hit in good])
+    matches = [Match(threats[hit.record_id], hit.score) for hit in good if hit.record_id in threats]
+    return Matches(matches, found.notice)
+
+
+def brief(matches: Matches, language: str | None, framework: str | None) -> Briefing:
+    return briefing.brief(matches.patterns, language, family_of(framework))
+
+
+def family_of(framework: str | None) -> list[str]:
+    """The framework and those it is built upon; none for any."""
+    if framework in (None, ANY):
+        return []
+    return FAMILIES.get(framework, [framework])
+
+
+def get(caller: Caller, key: str) -> Threat:
+    threat = Threat.objects.visible_to(caller).filter(key=key.strip().upper()).first()
+    if threat is None:
+        raise NotFound(f"there is no threat {key!r}; threat_list shows those there are", id=key)
+    return threat
