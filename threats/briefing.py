@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 
 from contextd.search.embedding import tokenizer
 from threats.schema import CodeExample, ThreatPattern
@@ -42,21 +43,23 @@ class Briefing:
 def brief(
     patterns: Sequence[ThreatPattern], language: str | None, frameworks: Sequence[str]
 ) -> Briefing:
-    """The first pattern in any case, code against it, then as many others as there is room for."""
+    """The first pattern in any case, code against it, then as many others as there is room for.
+
+    Of the codes the first counts beside which there is room for a second pattern.
+    """
     told = [_brief(pattern) for pattern in patterns]
-    briefing = _counted(told[:1], None)
-    for example in _examples(patterns[0], language, frameworks) if patterns else ():
-        code = CodePattern(example.language, example.framework, example.secure_code.strip())
-        with_code = _counted(told[:1], code)
-        if _fits(with_code):
-            briefing = with_code
-            break
-    for more in told[1:]:
-        longer = _counted([*briefing.patterns, more], briefing.code_pattern)
-        if not _fits(longer):
-            break
-        briefing = longer
-    return briefing
+    code = None
+    if patterns:
+        examples = _examples(patterns[0], language, frameworks)
+        codes = [CodePattern(e.language, e.framework, e.secure_code.strip()) for e in examples]
+        code = _first_that_fits(told[:2], codes) or _first_that_fits(told[:1], codes)
+    briefings = [_briefing(told[:number], code) for number in range(len(told) + 1)]
+    return [one for one in briefings if len(one.patterns) <= 1 or _fits(one)][-1]
+
+
+def tokens_of(answer: object) -> int:
+    """Of its JSON, by the tokenizer of the embedding model."""
+    return _tokens(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
 
 
 def _brief(pattern: ThreatPattern) -> Brief:
@@ -64,19 +67,24 @@ def _brief(pattern: ThreatPattern) -> Brief:
     return Brief(pattern.id, pattern.severity, summary.threat, summary.check, summary.fix)
 
 
-def _counted(told: list[Brief], code: CodePattern | None) -> Briefing:
-    answer = {"patterns": [asdict(one) for one in told], "code_pattern": code and asdict(code)}
-    return Briefing(told, code, tokens_of(answer))
+def _first_that_fits(told: list[Brief], codes: Sequence[CodePattern]) -> CodePattern | None:
+    return next((code for code in codes if _fits(_briefing(told, code))), None)
 
 
-def tokens_of(answer: object) -> int:
-    """Of its JSON, by the tokenizer of the embedding model."""
-    text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
-    return len(tokenizer.spans(text))
+def _briefing(told: list[Brief], code: CodePattern | None) -> Briefing:
+    """Counted by parts: a token never reaches over the punctuation between two of them."""
+    parts = [*(asdict(one) for one in told), code and asdict(code)]
+    around = tokens_of({"patterns": [], "code_pattern": ""}) - 2 + max(0, len(told) - 1)
+    return Briefing(told, code, around + sum(map(tokens_of, parts)))
 
 
 def _fits(briefing: Briefing) -> bool:
     return briefing.token_count + COUNTERS_TOKENS <= MOST_TOKENS
+
+
+@lru_cache(maxsize=1000)
+def _tokens(text: str) -> int:
+    return len(tokenizer.spans(text))
 
 
 def _examples(

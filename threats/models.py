@@ -42,6 +42,10 @@ class ThreatQuerySet(models.QuerySet["Threat"]):
             fitting = fitting.filter(frameworks__overlap=[*frameworks, ANY])
         return fitting
 
+    def told(self) -> Self:
+        """Without what only loading needs."""
+        return self.defer("shipped", "offered")
+
     def worst_first(self) -> Self:
         severity = Case(*(When(severity=s, then=Value(n)) for n, s in enumerate(Severity)))
         likelihood = Case(*(When(likelihood=s, then=Value(n)) for n, s in enumerate(Likelihood)))

@@ -1,153 +1,19 @@
 """The threat operations."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Self
 
-from pydantic import Field, ValidationError
-from pydantic.json_schema import SkipJsonSchema
-from pydantic_core import ErrorDetails
+from pydantic import Field
 
 from contextd.callers import Caller
-from contextd.errors import Refused
 from contextd.operations import Request, Result, operation
-from contextd.validation import Filled
-from threats import briefing, services
-from threats.briefing import Briefing
-from threats.schema import SUPPORTED_FRAMEWORKS, SUPPORTED_LANGUAGES, Language, SupportedFramework
+from contextd.validation import MAX_PATH_LENGTH, Clamp, Filled, RecordId, Text
+from threats import reviews, services
+from threats.schema import Language, Level, Severity, SupportedFramework, ThreatPattern
+from threats.tmkb import MOST_TOLD, QueryThreats, ThreatAnswer
 
-MOST_TOLD = {"agent": 5, "human": 3}
-MAX_CONTEXT = 10_000
-SHOWN_INPUT = 100
-VERBOSITIES = ("agent", "human")
-
-
-class QueryThreats(Request):
-    """Find what can go wrong with what you are about to build, and how to prevent it: ask before
-    you write code that handles users, their data, files, tokens, jobs or other systems."""
-
-    context: Annotated[
-        Filled,
-        Field(
-            min_length=1,
-            max_length=MAX_CONTEXT,
-            description="What you are implementing, such as 'webhook handler for payments' or "
-            "'background job that exports a project'",
-        ),
-    ]
-    language: Annotated[
-        Language | SkipJsonSchema[None], Field(description="Programming language")
-    ] = None
-    framework: Annotated[
-        SupportedFramework | SkipJsonSchema[None],
-        Field(description="Framework, or any; code in it is preferred"),
-    ] = None
-    verbosity: Annotated[
-        Literal["agent", "human"],
-        Field(description="agent: brief, at most 500 tokens; human: all that is known"),
-    ] = "agent"
-
-    @classmethod
-    def refusal(cls, error: ValidationError, operation: str) -> Refused:
-        """In the sentences that clients of this tool know, without a category before them."""
-        problems = [
-            {"field": str(problem["loc"][0]) if problem["loc"] else "arguments", "error": sentence}
-            for problem in error.errors(include_url=False)
-            if (sentence := sentence_for(problem))
-        ]
-        sentences = "; ".join(problem["error"] for problem in problems)
-        return Refused(sentences, **problems[0], problems=problems)
-
-
-def sentence_for(problem: ErrorDetails) -> str:
-    field = str(problem["loc"][0]) if problem["loc"] else "arguments"
-    value = str(problem["input"])[:SHOWN_INPUT]
-    supported = {
-        "language": ("languages", SUPPORTED_LANGUAGES),
-        "framework": ("frameworks", SUPPORTED_FRAMEWORKS),
-        "verbosity": ("values", VERBOSITIES),
-    }
-    if problem["type"] == "extra_forbidden":
-        known = ", ".join(QueryThreats.model_fields)
-        return f"Unknown parameter {field[:SHOWN_INPUT]!r}. Supported parameters: {known}"
-    if field in supported:
-        what, values = supported[field]
-        return f"Invalid {field} '{value}'. Supported {what}: {', '.join(values)}"
-    return {
-        "missing": "context parameter is required",
-        "blank": "context must be non-empty",
-        "string_too_short": "context must be non-empty",
-        "string_too_long": f"context has {len(str(problem['input']))} characters, at most "
-        f"{MAX_CONTEXT} are read",
-        "string_type": "context must be a string",
-    }.get(problem["type"], f"{field}: {problem['msg']}")
-
-
-class ThreatBrief(Result):
-    id: str
-    severity: str
-    threat: str
-    check: str
-    fix: str
-
-
-class CodePattern(Result):
-    language: str
-    framework: str
-    secure_template: str
-
-
-def is_none(value: object) -> bool:
-    return value is None
-
-
-class ThreatAnswer(Result):
-    pattern_count: Annotated[int, Field(description="How many threats are relevant")]
-    patterns_included: Annotated[int, Field(description="How many of them are told")]
-    token_count: Annotated[
-        int,
-        Field(
-            description="Tokens of what is told, as JSON, by the tokenizer of all-MiniLM-L6-v2 "
-            "(WordPiece); other models' tokenizers count a little differently"
-        ),
-    ]
-    token_limit_reached: Annotated[bool, Field(description="More did not fit into 500 tokens")]
-    patterns: Annotated[
-        list[ThreatBrief] | None, Field(exclude_if=is_none, description="The most relevant first")
-    ] = None
-    code_pattern: Annotated[
-        CodePattern | None,
-        Field(exclude_if=is_none, description="Secure code for the most relevant"),
-    ] = None
-    verbose_patterns: Annotated[
-        list[dict[str, Any]] | None,
-        Field(exclude_if=is_none, description="Instead of patterns: each as threat_get answers"),
-    ] = None
-    notice: Annotated[
-        str | None, Field(exclude_if=is_none, description="What to know about this answer, if any")
-    ] = None
-
-    @classmethod
-    def brief(cls, matches: services.Matches, told: Briefing) -> Self:
-        return cls(
-            pattern_count=len(matches.matches),
-            patterns_included=len(told.patterns),
-            token_count=told.token_count,
-            token_limit_reached=len(told.patterns) < len(matches.matches),
-            patterns=[ThreatBrief.model_validate(one) for one in told.patterns],
-            code_pattern=told.code_pattern and CodePattern.model_validate(told.code_pattern),
-            notice=matches.notice,
-        )
-
-    @classmethod
-    def whole(cls, matches: services.Matches) -> Self:
-        patterns = [pattern.model_dump(mode="json") for pattern in matches.patterns]
-        return cls(
-            pattern_count=len(patterns),
-            patterns_included=len(patterns),
-            token_count=briefing.tokens_of(patterns),
-            token_limit_reached=False,
-            verbose_patterns=patterns,
-            notice=matches.notice,
-        )
+InLanguage = Annotated[Language | None, Field(description="Programming language")]
+InFramework = Annotated[SupportedFramework | None, Field(description="Framework, or any")]
+Notice = Annotated[str | None, Field(description="What to know about this answer, if anything")]
 
 
 @operation("tmkb_query", effect="read", timeout=10, atomic=False)
@@ -160,3 +26,166 @@ def query(caller: Caller, request: QueryThreats) -> ThreatAnswer:
     if request.verbosity == "human":
         return ThreatAnswer.whole(matches)
     return ThreatAnswer.brief(matches, services.brief(matches, language, framework))
+
+
+class GetThreat(Request):
+    """Read all that is known about one threat: scenario, mitigations with code, tests."""
+
+    id: Annotated[RecordId, Field(description="Id of the threat, such as TMKB-AUTHZ-001")]
+
+
+class ThreatDetail(ThreatPattern, Result):
+    pass
+
+
+@operation("threat_get", effect="read", timeout=5)
+def get(caller: Caller, request: GetThreat) -> ThreatDetail:
+    return ThreatDetail(**dict(services.get(caller, request.id).pattern))
+
+
+class ListThreats(Request):
+    """List the known threats, the worst first, or those of one kind."""
+
+    category: Annotated[
+        Filled | None, Field(max_length=50, description="Such as authorization or injection")
+    ] = None
+    severity: Annotated[Severity | None, Field(description="How bad it is")] = None
+    cwe: Annotated[Filled | None, Field(max_length=10, description="Such as CWE-862")] = None
+    owasp: Annotated[Filled | None, Field(max_length=12, description="Such as A01:2021")] = None
+    language: InLanguage = None
+    framework: InFramework = None
+    limit: Annotated[int, Clamp(1, 200), Field(description="How many, 1 to 200")] = 50
+    offset: Annotated[int, Clamp(0, 2**31), Field(description="How many to skip")] = 0
+
+
+class ThreatRow(Result):
+    id: Annotated[str, Field(validation_alias="key")]
+    name: str
+    category: str
+    subcategory: str
+    severity: Severity
+    likelihood: Level
+    cwes: list[str]
+    owasps: list[str]
+
+
+class ThreatList(Result):
+    threats: list[ThreatRow]
+    total: int
+    categories: Annotated[dict[str, int], Field(description="All there are, and how many in each")]
+    limit: int
+    offset: int
+
+
+@operation("threat_list", effect="read", timeout=5)
+def list_threats(caller: Caller, request: ListThreats) -> ThreatList:
+    page = services.listed(caller, **dict(request))
+    return ThreatList(
+        threats=[ThreatRow.model_validate(threat) for threat in page.threats],
+        total=page.total,
+        categories=page.categories,
+        limit=request.limit,
+        offset=request.offset,
+    )
+
+
+class FindThreatsForFiles(Request):
+    """Find the threats that a change brings, from the paths it touches or from its diff."""
+
+    paths: Annotated[
+        list[Annotated[Filled, Field(max_length=MAX_PATH_LENGTH)]],
+        Field(max_length=500, description="Paths of the files, relative or absolute"),
+    ] = []
+    diff: Annotated[
+        Text, Field(max_length=500_000, description="A unified diff, as `git diff` prints it")
+    ] = ""
+    limit: Annotated[int, Clamp(1, 50), Field(description="How many threats, 1 to 50")] = 10
+
+
+class FileThreat(Result):
+    id: str
+    name: str
+    severity: Severity
+    threat: str
+    check: str
+    fix: str
+    files: Annotated[list[str], Field(description="The files that point to it")]
+    reasons: Annotated[list[str], Field(description="By what they do, the strongest first")]
+
+    @classmethod
+    def of(cls, found: reviews.FileThreat) -> Self:
+        pattern = found.threat.pattern
+        return cls(
+            id=pattern.id,
+            name=pattern.name,
+            severity=pattern.severity,
+            **dict(pattern.agent_summary),
+            files=found.files,
+            reasons=found.reasons,
+        )
+
+
+class FileThreats(Result):
+    threats: Annotated[list[FileThreat], Field(description="Those most pointed to first")]
+    limit: int
+
+
+@operation("threats_for_files", effect="read", timeout=30, atomic=False)
+def for_files(caller: Caller, request: FindThreatsForFiles) -> FileThreats:
+    found = reviews.for_files(caller, **dict(request))
+    return FileThreats(threats=[FileThreat.of(one) for one in found], limit=request.limit)
+
+
+class MakeChecklist(Request):
+    """Get one review list for several areas of work, each point once, the worst first."""
+
+    areas: Annotated[
+        list[Annotated[Filled, Field(max_length=1000)]],
+        Field(min_length=1, max_length=20, description="What the work does, an area each"),
+    ]
+    language: InLanguage = None
+    framework: InFramework = None
+    most_for_each: Annotated[
+        int, Clamp(1, 10), Field(description="How many threats for each area at most, 1 to 10")
+    ] = 4
+
+
+class ChecklistPoint(Result):
+    id: str
+    name: str
+    severity: Severity
+    check: str
+    fix: str
+    verify: Annotated[list[str], Field(description="What to try by hand")]
+    areas: Annotated[list[str], Field(description="The areas in which to look")]
+
+    @classmethod
+    def of(cls, point: reviews.Point) -> Self:
+        pattern = point.threat.pattern
+        return cls(
+            id=pattern.id,
+            name=pattern.name,
+            severity=pattern.severity,
+            check=pattern.agent_summary.check,
+            fix=pattern.agent_summary.fix,
+            verify=[step.check for step in pattern.testing.manual_verification],
+            areas=point.areas,
+        )
+
+
+class Checklist(Result):
+    points: list[ChecklistPoint]
+    uncovered: Annotated[list[str], Field(description="The areas that nothing is known about")]
+    most_for_each: int
+    notice: Notice = None
+
+
+@operation("threat_checklist", effect="read", timeout=30, atomic=False)
+def checklist(caller: Caller, request: MakeChecklist) -> Checklist:
+    made = reviews.checklist(caller, **dict(request))
+    return Checklist(
+        points=[ChecklistPoint.of(point) for point in made.points],
+        uncovered=made.uncovered(request.areas),
+        most_for_each=request.most_for_each,
+        notice=made.notice,
+    )

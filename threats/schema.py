@@ -1,9 +1,17 @@
 """What a threat file must hold: `threat_pattern`, with these fields."""
 
 import datetime as dt
+import re
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 
 SUMMARY_CHARACTERS = 400
 
@@ -148,12 +156,21 @@ class ManualStep(Part):
 
 
 class AutomatedCheck(Part):
-    """`pattern` is what a tool of that type looks for, such as a regular expression."""
+    """A regular expression that finds what is to be looked at."""
 
-    type: Kind
+    type: Literal["pattern"]
     description: Line
     pattern: Line
     expectation: Line
+
+    @field_validator("pattern")
+    @classmethod
+    def _compiles(cls, pattern: str) -> str:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"it is no regular expression: {error}") from None
+        return pattern
 
 
 class Testing(Part):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from django.db import DatabaseError
+from django.db.models import Count
 from django.urls import reverse
 
 from contextd import search, shipped
@@ -93,7 +94,7 @@ def find(
         weights=WEIGHTS,
     )
     good = [hit for hit in found.hits if hit.score >= LEAST_SCORE]
-    threats = Threat.objects.in_bulk([hit.record_id for hit in good])
+    threats = Threat.objects.told().in_bulk([hit.record_id for hit in good])
     matches = [Match(threats[hit.record_id], hit.score) for hit in good if hit.record_id in threats]
     return Matches(matches, found.notice)
 
@@ -107,6 +108,47 @@ def family_of(framework: str | None) -> list[str]:
     if framework in (None, ANY):
         return []
     return FAMILIES.get(framework, [framework])
+
+
+def all_visible(caller: Caller) -> list[Threat]:
+    """Without their content, the worst first."""
+    visible = Threat.objects.visible_to(caller)
+    return list(visible.defer("content", "shipped", "offered").worst_first())
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    threats: list[Threat]
+    total: int
+    categories: dict[str, int]
+
+
+def listed(
+    caller: Caller,
+    *,
+    category: str | None,
+    severity: str | None,
+    cwe: str | None,
+    owasp: str | None,
+    language: str | None,
+    framework: str | None,
+    limit: int,
+    offset: int,
+) -> Page:
+    """Those that meet all that is given, the worst first; `categories` are all there are."""
+    visible = Threat.objects.visible_to(caller)
+    given = {
+        "category": category,
+        "severity": severity,
+        "cwes__contains": [cwe.upper()] if cwe else None,
+        "owasps__contains": [owasp.upper()] if owasp else None,
+    }
+    meeting = visible.fitting(language, family_of(framework)).filter(
+        **{name: value for name, value in given.items() if value is not None}
+    )
+    categories = visible.order_by("category").values_list("category").annotate(Count("pk"))
+    rows = meeting.defer("content", "shipped", "offered").worst_first()
+    return Page(list(rows[offset : offset + limit]), meeting.count(), dict(categories))
 
 
 def get(caller: Caller, key: str) -> Threat:

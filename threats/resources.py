@@ -1,0 +1,34 @@
+"""Threats by address."""
+
+from contextd.callers import Caller
+from contextd.completions import completer
+from contextd.resources import Listed, Query, resource
+from threats import pages, services
+
+
+def all_of_them(caller: Caller) -> list[Listed]:
+    return [
+        Listed(
+            uri=f"threat://{threat.key}",
+            title=threat.name,
+            description=f"{threat.category}, {threat.severity}",
+        )
+        for threat in services.all_visible(caller)
+    ]
+
+
+@resource(
+    "threat://{threat_id}",
+    title="Threat",
+    mime_type="text/markdown",
+    listed=all_of_them,
+)
+def threat(caller: Caller, query: Query, threat_id: str) -> str:
+    """All that is known about one threat: scenario, mitigations with code, tests."""
+    return pages.page_of(services.get(caller, threat_id).pattern)
+
+
+@completer("threat_id")
+def complete_id(caller: Caller, typed: str) -> list[str]:
+    ids = [threat.key for threat in services.all_visible(caller)]
+    return [key for key in ids if typed.upper() in key]
