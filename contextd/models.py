@@ -195,6 +195,17 @@ class ShippedRecord(models.Model):
         abstract = True
 
     @property
+    def origin(self) -> str:
+        """Whose text it is, for people."""
+        if self.is_retired:
+            return "retired"
+        if self.offered is not None:
+            return "edited, and a newer text ships"
+        if self.shipped is None:
+            return "own"
+        return "edited" if self.is_edited else "as shipped"
+
+    @property
     def is_edited(self) -> bool:
         """Whether a person has written it, or rewritten it since it was taken from a file."""
         return self.shipped is None or not self.says(self.shipped)

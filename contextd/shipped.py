@@ -5,13 +5,14 @@ its file: it is added, updated, retired with it. An edited one keeps what the pe
 `offered` holds the newer text until an action of the admin takes it.
 """
 
+import difflib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import connection, transaction
 
-from contextd import search
+from contextd import search, yaml_files
 from contextd.models import ShippedRecord
 from contextd.yaml_files import Complaint
 
@@ -105,6 +106,16 @@ def take_offered(library: Library, rows: Iterable[ShippedRecord]) -> list[Shippe
                 taken.append(row)
         index(library, taken)
     return taken
+
+
+def difference(row: ShippedRecord) -> str:
+    """What taking the offer would change, as a diff of what people can edit."""
+    offered = row.offered or {}
+    editable = [f.name for f in row._meta.concrete_fields if f.editable and f.name in offered]
+    now = yaml_files.dump({name: getattr(row, name) for name in editable})
+    then = yaml_files.dump({name: offered[name] for name in editable})
+    lines = difflib.unified_diff(now.splitlines(), then.splitlines(), "here", "ships", lineterm="")
+    return "\n".join(lines)
 
 
 def index(library: Library, rows: Sequence[ShippedRecord]) -> None:

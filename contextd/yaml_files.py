@@ -71,8 +71,17 @@ class YamlFile:
 
 def read(path: Path, name: str | None = None) -> YamlFile:
     """`name` is what complaints call the file; raises Faulty where it is not YAML."""
-    name = name or str(path)
-    loader = yaml.CSafeLoader(path.read_bytes())
+    return parse(path.read_bytes(), name or str(path))
+
+
+def dump(content: Any) -> str:
+    """As a person would write it: keys in their order, texts of several lines as blocks."""
+    return yaml.dump(content, Dumper=_Readable, sort_keys=False, allow_unicode=True, width=100)
+
+
+def parse(text: str | bytes, name: str) -> YamlFile:
+    """As `read`, for text that lies in no file."""
+    loader = yaml.CSafeLoader(text)
     try:
         root = loader.get_single_node()
         content = loader.construct_document(root) if root else None
@@ -86,6 +95,18 @@ def read(path: Path, name: str | None = None) -> YamlFile:
     if repeated := [Complaint(name, _line(key), _repeated(key)) for key in _repeated_keys(root)]:
         raise Faulty(repeated)
     return file
+
+
+class _Readable(yaml.SafeDumper):
+    pass
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Readable.add_representer(str, _text)
 
 
 def _line(node: yaml.Node | None) -> int:

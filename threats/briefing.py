@@ -41,20 +41,26 @@ class Briefing:
 
 
 def brief(
-    patterns: Sequence[ThreatPattern], language: str | None, frameworks: Sequence[str]
+    patterns: Sequence[ThreatPattern],
+    *,
+    language: str | None,
+    frameworks: Sequence[str],
+    notice: str | None,
 ) -> Briefing:
     """The first pattern in any case, code against it, then as many others as there is room for.
 
-    Of the codes the first counts beside which there is room for a second pattern.
+    Of the codes the first counts beside which there is room for a second pattern. `notice` is
+    told beside them, and needs room too.
     """
     told = [_brief(pattern) for pattern in patterns]
+    room = MOST_TOKENS - COUNTERS_TOKENS - (tokens_of({"notice": notice}) if notice else 0)
     code = None
     if patterns:
         examples = _examples(patterns[0], language, frameworks)
         codes = [CodePattern(e.language, e.framework, e.secure_code.strip()) for e in examples]
-        code = _first_that_fits(told[:2], codes) or _first_that_fits(told[:1], codes)
+        code = _first_within(room, told[:2], codes) or _first_within(room, told[:1], codes)
     briefings = [_briefing(told[:number], code) for number in range(len(told) + 1)]
-    return [one for one in briefings if len(one.patterns) <= 1 or _fits(one)][-1]
+    return [one for one in briefings if len(one.patterns) <= 1 or one.token_count <= room][-1]
 
 
 def tokens_of(answer: object) -> int:
@@ -67,8 +73,8 @@ def _brief(pattern: ThreatPattern) -> Brief:
     return Brief(pattern.id, pattern.severity, summary.threat, summary.check, summary.fix)
 
 
-def _first_that_fits(told: list[Brief], codes: Sequence[CodePattern]) -> CodePattern | None:
-    return next((code for code in codes if _fits(_briefing(told, code))), None)
+def _first_within(room: int, told: list[Brief], codes: Sequence[CodePattern]) -> CodePattern | None:
+    return next((code for code in codes if _briefing(told, code).token_count <= room), None)
 
 
 def _briefing(told: list[Brief], code: CodePattern | None) -> Briefing:
@@ -76,10 +82,6 @@ def _briefing(told: list[Brief], code: CodePattern | None) -> Briefing:
     parts = [*(asdict(one) for one in told), code and asdict(code)]
     around = tokens_of({"patterns": [], "code_pattern": ""}) - 2 + max(0, len(told) - 1)
     return Briefing(told, code, around + sum(map(tokens_of, parts)))
-
-
-def _fits(briefing: Briefing) -> bool:
-    return briefing.token_count + COUNTERS_TOKENS <= MOST_TOKENS
 
 
 @lru_cache(maxsize=1000)

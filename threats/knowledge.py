@@ -27,9 +27,9 @@ class ThreatFile:
         return self.file.complaint(reason, (ROOT, *place))
 
 
-def shipped() -> Reading:
+def shipped(folder: Path = FOLDER) -> Reading:
     """For each start: without looking into the code, which only `validate` does."""
-    files, complaints = read(FOLDER)
+    files, complaints = read(folder)
     records = [Record(one.pattern.id, fields_of(one.pattern)) for one in files]
     return Reading(records, [*complaints, *_complaints(files, [_references, _relations(files)])])
 
@@ -69,6 +69,16 @@ def parse(file: YamlFile) -> ThreatPattern:
     if not isinstance(file.content, dict) or list(file.content) != [ROOT]:
         raise Faulty([file.complaint(f"the one key at the top must be {ROOT}")])
     return file.parse(ThreatPattern, (ROOT,))
+
+
+def written(text: str) -> ThreatPattern:
+    """What a person wrote; raises Faulty with all that is wrong, beyond its form too."""
+    file = yaml_files.parse(text, "threat")
+    pattern = parse(file)
+    one = ThreatFile(file, pattern)
+    if complaints := [one.complaint(*problem) for problem in problems_of(pattern)]:
+        raise Faulty(complaints)
+    return pattern
 
 
 def problems_of(pattern: ThreatPattern) -> Iterator[Problem]:

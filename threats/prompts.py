@@ -37,8 +37,9 @@ def threat_review(caller: Caller, request: ReviewThreats) -> str:
     )
     points = "\n".join(point.as_text for point in made.points) or "(nothing that is known fits)"
     return (
-        f"Review this work for security:\n\n{request.work}\n\nRead the code that does it. Go through "
-        "the points below one by one; say for each whether it holds, does not hold or does not "
-        "apply, with the file and line that shows it. Then look for what the list does not name. "
-        f"Propose a fix for each finding, the worst first; change nothing yet.\n\n{points}"
+        f"Review this work for security:\n\n{request.work}\n\nRead the code that does it. Go "
+        "through the points below one by one; say for each whether it holds, does not hold or does "
+        "not apply, with the file and line that shows it. Then look for what the list does not "
+        "name. Propose a fix for each finding, the worst first; change nothing yet."
+        f"\n\n{points}"
     )

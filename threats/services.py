@@ -2,19 +2,19 @@
 
 from dataclasses import dataclass
 
-from django.db import DatabaseError
-from django.db.models import Count
+from django.db import DatabaseError, transaction
+from django.db.models import Count, QuerySet
 from django.urls import reverse
 
-from contextd import search, shipped
+from contextd import changes, search, shipped
 from contextd.callers import Caller
 from contextd.errors import NotFound
 from contextd.search import Weights
 from contextd.shipped import Library
 from contextd.status import Unhealthy, health_check
-from threats import briefing, knowledge
+from threats import briefing, knowledge, weaknesses
 from threats.briefing import Briefing
-from threats.models import ANY, Threat
+from threats.models import ANY, Threat, fields_of
 from threats.schema import ThreatPattern
 
 DOMAIN = "threat"
@@ -100,7 +100,12 @@ def find(
 
 
 def brief(matches: Matches, language: str | None, framework: str | None) -> Briefing:
-    return briefing.brief(matches.patterns, language, family_of(framework))
+    return briefing.brief(
+        matches.patterns,
+        language=language,
+        frameworks=family_of(framework),
+        notice=matches.notice,
+    )
 
 
 def family_of(framework: str | None) -> list[str]:
@@ -149,6 +154,42 @@ def listed(
     categories = visible.order_by("category").values_list("category").annotate(Count("pk"))
     rows = meeting.defer("content", "shipped", "offered").worst_first()
     return Page(list(rows[offset : offset + limit]), meeting.count(), dict(categories))
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """An entry of a public list, and the threats that refer to it."""
+
+    id: str
+    name: str
+    threats: list[Threat]
+
+
+def coverage(which: weaknesses.List) -> list[Covered]:
+    """By entry of CWE or OWASP, in their order, those without a threat too."""
+    by_entry: dict[str, list[Threat]] = {entry: [] for entry in weaknesses.known(which)}
+    for threat in Threat.objects.filter(is_published=True, is_retired=False):
+        for entry in threat.cwes if which == "cwe" else threat.owasps:
+            by_entry.setdefault(entry, []).append(threat)
+    names = weaknesses.known(which)
+    return [Covered(entry, names.get(entry, ""), of) for entry, of in by_entry.items()]
+
+
+def write(threat: Threat, pattern: ThreatPattern) -> None:
+    """Keep what a person wrote, and have it found."""
+    with transaction.atomic():
+        for name, value in fields_of(pattern).items():
+            setattr(threat, name, value)
+        threat.key = pattern.id
+        threat.save()
+        shipped.index(LIBRARY, [threat])
+    changes.announce("resources")
+
+
+def publish(threats: QuerySet[Threat], *, is_published: bool) -> int:
+    """Have them seen by all, or be drafts; how many there are."""
+    changes.announce("resources")
+    return threats.update(is_published=is_published)
 
 
 def get(caller: Caller, key: str) -> Threat:

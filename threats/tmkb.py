@@ -47,15 +47,12 @@ class QueryThreats(Request):
     @classmethod
     def refusal(cls, error: ValidationError, operation: str) -> Refused:
         """In the sentences that clients of this tool know, without a category before them."""
-        problems = [
-            {
-                "field": str(problem["loc"][0]) if problem["loc"] else "arguments",
-                "error": sentence_for(problem),
-            }
+        sentences = {  # of a choice that may be left out each alternative complains
+            sentence_for(problem): str(problem["loc"][0]) if problem["loc"] else "arguments"
             for problem in error.errors(include_url=False)
-        ]
-        sentences = "; ".join(problem["error"] for problem in problems)
-        return Refused(sentences, **problems[0], problems=problems)
+        }
+        problems = [{"field": field, "error": said} for said, field in sentences.items()]
+        return Refused("; ".join(sentences), **problems[0], problems=problems)
 
 
 def sentence_for(problem: ErrorDetails) -> str:
@@ -75,8 +72,8 @@ def sentence_for(problem: ErrorDetails) -> str:
     return {
         "missing": "context parameter is required",
         "blank": "context must be non-empty",
-        "string_too_short": "context must be non-empty",
-        "string_too_long": f"context has {len(str(problem['input']))} characters, at most "
+        "too_short": "context must be non-empty",
+        "too_long": f"context has {len(str(problem['input']))} characters, at most "
         f"{MAX_CONTEXT} are read",
         "string_type": "context must be a string",
     }.get(problem["type"], f"{field} {problem['msg']}")
