@@ -19,6 +19,10 @@ from threats.models import Threat
 LANGUAGES = "python, javascript, yaml"
 FRAMEWORKS = "celery, django, drf, express, fastapi, flask, any"
 PARAMETERS = "context, language, framework, verbosity"
+KNOWN_LANGUAGES = f"Supported languages: {LANGUAGES}"
+KNOWN_FRAMEWORKS = f"Supported frameworks: {FRAMEWORKS}"
+KNOWN_PARAMETERS = f"Supported parameters: {PARAMETERS}"
+X = {"context": "x"}
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({}, "context parameter is required"),
     ({"context": ""}, "context must be non-empty"),
@@ -27,19 +31,19 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"context": None}, "context must be a string"),
     ({"context": "x" * 10_001}, "context has 10001 characters, at most 10000 are read"),
     ({"context": "a\0b"}, "context must not contain a NUL character"),
-    ({"context": "x", "language": "java"}, f"Invalid language 'java'. Supported languages: {LANGUAGES}"),
-    ({"context": "x", "language": "Python"}, f"Invalid language 'Python'. Supported languages: {LANGUAGES}"),
-    ({"context": "x", "language": 7}, f"Invalid language '7'. Supported languages: {LANGUAGES}"),
-    ({"context": "x", "framework": "rails"}, f"Invalid framework 'rails'. Supported frameworks: {FRAMEWORKS}"),
-    ({"context": "x", "verbosity": "loud"}, "Invalid verbosity 'loud'. Supported values: agent, human"),
-    ({"context": "x", "limit": 3}, f"Unknown parameter 'limit'. Supported parameters: {PARAMETERS}"),
+    ({**X, "language": "java"}, f"Invalid language 'java'. {KNOWN_LANGUAGES}"),
+    ({**X, "language": "Python"}, f"Invalid language 'Python'. {KNOWN_LANGUAGES}"),
+    ({**X, "language": 7}, f"Invalid language '7'. {KNOWN_LANGUAGES}"),
+    ({**X, "framework": "rails"}, f"Invalid framework 'rails'. {KNOWN_FRAMEWORKS}"),
+    ({**X, "verbosity": "loud"}, "Invalid verbosity 'loud'. Supported values: agent, human"),
+    ({**X, "limit": 3}, f"Unknown parameter 'limit'. {KNOWN_PARAMETERS}"),
     (
         {"language": "java", "limit": 3},
         "context parameter is required; "
-        f"Invalid language 'java'. Supported languages: {LANGUAGES}; "
-        f"Unknown parameter 'limit'. Supported parameters: {PARAMETERS}",
+        f"Invalid language 'java'. {KNOWN_LANGUAGES}; "
+        f"Unknown parameter 'limit'. {KNOWN_PARAMETERS}",
     ),
-]  # fmt: skip
+]
 
 
 def ids(answer: Any) -> list[str]:
