@@ -9,7 +9,6 @@ from django.urls import reverse
 from contextd import changes, search, shipped
 from contextd.callers import Caller
 from contextd.errors import NotFound
-from contextd.search import Weights
 from contextd.shipped import Library
 from contextd.status import Unhealthy, health_check
 from threats import briefing, knowledge, weaknesses
@@ -18,11 +17,12 @@ from threats.models import ANY, Threat, fields_of
 from threats.schema import ThreatPattern
 
 DOMAIN = "threat"
-WEIGHTS = Weights()
 FAMILIES = {"drf": ["drf", "django"]}
 """What is true of a framework is true of what is built upon it."""
 MOST_FOUND = 5
-LEAST_SCORE = 0.0
+LEAST_SCORE = 0.15
+LEAST_SHARE = 0.5
+"""Of the score of the best: what is far behind it only shares a word with the work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +91,9 @@ def find(
         projects=caller.projects,
         records=Threat.objects.visible_to(caller).fitting(language, frameworks),
         limit=limit,
-        weights=WEIGHTS,
     )
-    good = [hit for hit in found.hits if hit.score >= LEAST_SCORE]
+    least = max([LEAST_SCORE, *(LEAST_SHARE * hit.score for hit in found.hits[:1])])
+    good = [hit for hit in found.hits if hit.score >= least]
     threats = Threat.objects.told().in_bulk([hit.record_id for hit in good])
     matches = [Match(threats[hit.record_id], hit.score) for hit in good if hit.record_id in threats]
     return Matches(matches, found.notice)

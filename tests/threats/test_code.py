@@ -1,5 +1,6 @@
 """The code that threats show is real: their own tests pass with it, and fail without."""
 
+import itertools
 from collections.abc import Iterator
 from types import ModuleType
 
@@ -15,12 +16,13 @@ TESTED = [
     for number, example in enumerate(mitigation.code_examples)
     if example.test_code
 ]
+NUMBERS = itertools.count()
 ids, examples = [name for name, _ in TESTED], [example for _, example in TESTED]
 
 
 def failures(example: CodeExample, code: str) -> Iterator[str]:
     """Which of the tests fail with the code; what the code itself raises is raised."""
-    module = ModuleType("example")
+    module = ModuleType(f"example_{next(NUMBERS)}")  # Celery wants the names of tasks to differ
     for text in (example.setup_code or "", code, example.test_code or ""):
         exec(text, module.__dict__)  # noqa: S102  (written by us, and that is what is tested)
     tests = {name: test for name, test in vars(module).items() if name.startswith("test_")}
@@ -28,7 +30,7 @@ def failures(example: CodeExample, code: str) -> Iterator[str]:
     for name, test in tests.items():
         try:
             test()
-        except Exception as error:
+        except BaseException as error:  # some code under test is meant to run for ever
             yield f"{name}: {error!r}"
 
 
