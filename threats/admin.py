@@ -53,7 +53,7 @@ class ThreatAdmin(Shipped, admin.ModelAdmin[Threat]):
     list_filter = ["category", "severity", "likelihood", "tier", "is_published", OriginFilter]
     fields = ["content", "is_published", "origin", "newer_text", "page"]
     readonly_fields = ["origin", "newer_text", "page"]
-    actions = ["publish", "make_drafts"]
+    actions = [*Shipped.actions, "publish", "make_drafts"]
     change_list_template = "admin/threats/threat/change_list.html"
 
     @admin.display(description="as assistants read it")

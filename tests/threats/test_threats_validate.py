@@ -12,7 +12,9 @@ from threats.schema import SUPPORTED_FRAMEWORKS, SUPPORTED_LANGUAGES
 
 EXAMPLE = Path(__file__).parent / "example.yaml"
 ID = "TMKB-EXAMPLE-001"
-GENERALIZES = "    - Gift cards, invitations and every other thing that may be used once\n"
+GENERALIZES = (
+    "generalizes_to:\n    - Gift cards, invitations and every other thing that may be used once\n"
+)
 
 
 def validate(folder: Path) -> str:
@@ -50,34 +52,31 @@ def test_a_complete_file_is_right(example: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "reason"),
+    ("old", "new", "at", "reason"),
     [
-        ("severity: medium", "severity: grave", "severity: input should be 'critical', 'high'"),
-        ("version: 1.0.0", "version: 1", "version: input should be a valid string"),
-        ("  tier: A", "  colour: red\n  tier: A", "colour is not a known field"),
-        ("cwe: CWE-367", "cwe: CWE-99999", "there is no CWE-99999 in the list of CWE"),
-        ("owasp: API6:2023", "owasp: API77:2023", "there is no API77:2023 in OWASP's lists"),
-        ("fix: Redeem by", f"fix: {'Redeem' * 36}", "threat, check and fix have"),
-        ("id: MIT-EXAMPLE-001a", "id: MIT-OTHER-001a", "must be MIT-EXAMPLE-001 + a letter"),
-        ("pattern: SELECT .*", "pattern: SELECT (", "it is no regular expression"),
-        ("def redeem(db, code):", "def redeem(db, code)", "not python: line 1: expected ':'"),
-        ("res.sendStatus(204);", "res.sendStatus((;", "is not javascript: line"),
-        ("import sqlite3", "import from", "test_code is not python"),
-        (f"id: {ID}", "id: TMKB-EXAMPLE-002", "must be named TMKB-EXAMPLE-002.yaml"),
-        (f"generalizes_to:\n{GENERALIZES}", "generalizes_to: []\n", "tier A needs generalizes_to"),
+        ("severity: medium", "severity: grave", "severity:", "severity: input should be 'crit"),
+        ("version: 1.0.0", "version: 1", "version:", "version: input should be a valid string"),
+        ("  tier: A", "  colour: red\n  tier: A", "colour:", "colour is not a known field"),
+        ("CWE-367", "CWE-99999", "cwe:", "there is no CWE-99999 in the list of CWE"),
+        ("API6:2023", "API77:2023", "owasp:", "there is no API77:2023 in OWASP's lists"),
+        ("fix: Redeem", f"fix: {'Redeem' * 36}", "agent_summary:", "threat, check and fix have"),
+        ("MIT-EXAMPLE-001a", "MIT-A-001a", "id: MIT", "must be MIT-EXAMPLE-001 + a letter"),
+        ("SELECT .*", "SELECT (", "pattern: SELECT", "it is no regular expression"),
+        ("code):", "code)", "vulnerable_code", "vulnerable_code is not python: line 1: expected"),
+        ("AND NOT used", '"', "secure_code: |2", "secure_code is not javascript: line"),
+        ("import sqlite3", "import from", "test_code:", "test_code is not python: line 1"),
+        (ID, "TMKB-EXAMPLE-002", "id: TMKB", "must be named TMKB-EXAMPLE-002.yaml"),
+        (GENERALIZES, "generalizes_to: []\n", "threat_pattern:", "tier A needs generalizes_to"),
     ],
 )
 def test_what_is_wrong_is_said_with_file_and_line(
-    example: Path, old: str, new: str, reason: str
+    example: Path, old: str, new: str, at: str, reason: str
 ) -> None:
-    line = line_of(example, old.partition("\n")[0])
     change(example, old, new)
     said = [one for one in validate(example.parent).splitlines() if reason in one]
 
     assert len(said) == 1
-    assert said[0].startswith(f"{ID}.yaml:")
-    # Of code it is the line where the code begins, and of the whole the first.
-    assert abs(int(said[0].split(":")[1]) - line) <= 1 or "not " in reason or "tier A" in reason
+    assert said[0].startswith(f"{ID}.yaml:{line_of(example, at)}: ")
 
 
 def test_an_id_that_is_taken_is_refused(example: Path) -> None:
