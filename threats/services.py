@@ -9,6 +9,7 @@ from django.urls import reverse
 from contextd import changes, search, shipped
 from contextd.callers import Caller
 from contextd.errors import NotFound
+from contextd.search import Hit
 from contextd.shipped import Library
 from contextd.status import Unhealthy, health_check
 from threats import briefing, knowledge, weaknesses
@@ -21,6 +22,8 @@ FAMILIES = {"drf": ["drf", "django"]}
 """What is true of a framework is true of what is built upon it."""
 MOST_FOUND = 5
 LEAST_SCORE = 0.15
+LEAST_BY_WORDS = 0.05
+"""Of what has no vector yet, so that half of its score is missing."""
 LEAST_SHARE = 0.5
 """Of the score of the best: what is far behind it only shares a word with the work."""
 
@@ -92,11 +95,15 @@ def find(
         records=Threat.objects.visible_to(caller).fitting(language, frameworks),
         limit=limit,
     )
-    least = max([LEAST_SCORE, *(LEAST_SHARE * hit.score for hit in found.hits[:1])])
-    good = [hit for hit in found.hits if hit.score >= least]
+    good = [hit for hit in found.hits if _is_relevant(hit, found.hits[0])]
     threats = Threat.objects.told().in_bulk([hit.record_id for hit in good])
     matches = [Match(threats[hit.record_id], hit.score) for hit in good if hit.record_id in threats]
     return Matches(matches, found.notice)
+
+
+def _is_relevant(hit: Hit, best: Hit) -> bool:
+    least = LEAST_BY_WORDS if hit.cosine is None else LEAST_SCORE
+    return hit.score >= max(least, LEAST_SHARE * best.score)
 
 
 def brief(matches: Matches, language: str | None, framework: str | None) -> Briefing:

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from contextd import search, shipped
+from contextd import shipped
 from contextd.shipped import Library
-from tests.conftest import Call
 from tests.contextd.conftest import anyio_backend, http
 from tests.server import environment, one_server, server
 from threats import knowledge, services
@@ -42,10 +41,3 @@ def few(load_from: LoadFrom, tmp_path: Path) -> Path:
         shutil.copy(found, tmp_path)
     load_from(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def all_embedded(load_from: LoadFrom, call: Call) -> None:
-    """All threats that ship, found by their meaning too."""
-    load_from(knowledge.FOLDER)
-    search.embed_pending()
