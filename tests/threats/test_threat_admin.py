@@ -120,7 +120,7 @@ def test_people_add_their_own_and_delete_them(admin_client: Client, few: Path, c
     act_page = Threat.objects.get(key="TMKB-EXAMPLE-001").pk
     admin_client.post(f"{LIST}{act_page}/delete/", {"post": "yes"})
 
-    assert "already" in again.context["adminform"].form.errors["content"][0]  # type: ignore[index]
+    assert "already" in again.context["adminform"].form.errors["content"][0]
     assert found == "TMKB-EXAMPLE-001"
     assert not Threat.objects.filter(key="TMKB-EXAMPLE-001").exists()
     assert call("tmkb_query", context="redeem a coupon").pattern_count == 0
