@@ -61,8 +61,9 @@ def main() -> None:
     text = (
         f"{count} threats; what developers say they build, in plain words, asked by `tmkb_query` "
         "in one process and without HTTP. A query is answered where one of the threats that it was "
-        "labelled with is among the first. Those written *after tuning* are about kinds of work "
-        "that had not been looked at until then.\n\n"
+        "labelled with is among the first. *Before tuning*: the recipe was chosen on these, and "
+        "threats were given words for some that they missed. *After tuning*: about kinds of work "
+        "that were added later. *Unseen*: nothing was changed after these were written.\n\n"
         f"{report.table(['written', 'queries', 'top 1', 'top 3', 'top 5'], rows_of(relevant))}\n\n"
         f"{told:.1f} threats are found for a query on average. Of {len(others)} queries that have "
         f"nothing to do with threats {sum(bool(one.found) for one in others)} are answered with "

@@ -66,11 +66,12 @@ def probe() -> None:
 
 
 def text_of(threat: Threat) -> tuple[str, str]:
-    """The headline and the body that a threat is found by: the developer's words, then ours."""
-    pattern = threat.pattern
-    words = [*pattern.triggers.keywords, *pattern.triggers.actions]
-    parts = [", ".join(words), pattern.agent_summary.threat, pattern.description]
-    return pattern.name, "\n".join(parts)
+    """The headline and the body that a threat is found by: its name, and developers' words for it.
+
+    The description is left out: it speaks of attacks, which nobody sets out to build.
+    """
+    triggers = threat.pattern.triggers
+    return threat.pattern.name, ", ".join([*triggers.keywords, *triggers.actions])
 
 
 LIBRARY = Library(
