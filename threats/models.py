@@ -1,6 +1,5 @@
 """Threats: what can go wrong with a kind of work, and how to prevent it."""
 
-from functools import cached_property
 from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
@@ -43,8 +42,8 @@ class ThreatQuerySet(models.QuerySet["Threat"]):
         return fitting
 
     def told(self) -> Self:
-        """Without what only loading needs."""
-        return self.defer("shipped", "offered")
+        """Without what is long; `services.pattern_of` has the content at hand."""
+        return self.defer("content", "shipped", "offered")
 
     def worst_first(self) -> Self:
         severity = Case(*(When(severity=s, then=Value(n)) for n, s in enumerate(Severity)))
@@ -73,6 +72,7 @@ class Threat(ShippedRecord):
     frameworks = text_array(20)
     cwes = text_array(10)
     owasps = text_array(12)
+    updated_at = models.DateTimeField(auto_now=True)
 
     objects = ThreatQuerySet.as_manager()
 
@@ -83,8 +83,7 @@ class Threat(ShippedRecord):
     def __str__(self) -> str:
         return f"{self.key} {self.name}"
 
-    @cached_property
-    def pattern(self) -> ThreatPattern:
+    def read(self) -> ThreatPattern:
         return ThreatPattern.model_validate(self.content)
 
 
