@@ -58,7 +58,7 @@ class ThreatAdmin(Shipped, admin.ModelAdmin[Threat]):
 
     @admin.display(description="as assistants read it")
     def page(self, threat: Threat) -> str:
-        return format_html("<pre>{}</pre>", pages.page_of(threat.pattern)) if threat.pk else "-"
+        return format_html("<pre>{}</pre>", pages.page_of(threat.read())) if threat.pk else "-"
 
     def save_model(self, request: HttpRequest, obj: Threat, form: Any, change: bool) -> None:
         services.write(obj, form.pattern)

@@ -40,7 +40,7 @@ class ThreatDetail(ThreatPattern, Result):
 
 @operation("threat_get", effect="read", timeout=5)
 def get(caller: Caller, request: GetThreat) -> ThreatDetail:
-    return ThreatDetail(**dict(services.get(caller, request.id).pattern))
+    return ThreatDetail(**dict(services.get(caller, request.id)))
 
 
 class ListThreats(Request):
@@ -114,7 +114,7 @@ class FileThreat(Result):
 
     @classmethod
     def of(cls, found: reviews.FileThreat) -> Self:
-        pattern = found.threat.pattern
+        pattern = found.pattern
         return cls(
             id=pattern.id,
             name=pattern.name,
@@ -161,7 +161,7 @@ class ChecklistPoint(Result):
 
     @classmethod
     def of(cls, point: reviews.Point) -> Self:
-        pattern = point.threat.pattern
+        pattern = point.pattern
         return cls(
             id=pattern.id,
             name=pattern.name,

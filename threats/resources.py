@@ -25,7 +25,7 @@ def all_of_them(caller: Caller) -> list[Listed]:
 )
 def threat(caller: Caller, query: Query, threat_id: str) -> str:
     """All that is known about one threat: scenario, mitigations with code, tests."""
-    return pages.page_of(services.get(caller, threat_id).pattern)
+    return pages.page_of(services.get(caller, threat_id))
 
 
 @completer("threat_id")

@@ -1,7 +1,7 @@
 """What to look at when work is reviewed: by the files it touches, by what it is about."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -9,8 +9,9 @@ from contextd.callers import Caller
 from threats import changed_files, services
 from threats.changed_files import ChangedFile
 from threats.models import Threat
+from threats.schema import ThreatPattern
 
-Signs = Iterator[tuple[Threat, float, str]]
+Signs = Iterator[tuple[ThreatPattern, float, str]]
 """Threats with how strongly, and by what, a file points to them."""
 
 BY_CHECK = 0.6
@@ -26,7 +27,7 @@ CHARACTERS_READ = 2000
 class FileThreat:
     """A threat, the files that point to it, and by what."""
 
-    threat: Threat
+    pattern: ThreatPattern
     strengths: dict[str, float] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
 
@@ -48,14 +49,14 @@ class FileThreat:
 class Point:
     """A point of a checklist, and the areas in which it is to be looked at."""
 
-    threat: Threat
+    pattern: ThreatPattern
     areas: list[str]
 
     @property
     def as_text(self) -> str:
-        summary = self.threat.pattern.agent_summary
+        summary = self.pattern.agent_summary
         return (
-            f"- {self.threat.key} ({self.threat.severity}) {summary.threat} "
+            f"- {self.pattern.id} ({self.pattern.severity}) {summary.threat} "
             f"Check: {summary.check} Fix: {summary.fix}"
         )
 
@@ -73,15 +74,16 @@ class Checklist:
 
 def for_files(caller: Caller, *, paths: Sequence[str], diff: str, limit: int) -> list[FileThreat]:
     """What the files may bring, by their names and by what was written into them."""
-    threats = list(Threat.objects.visible_to(caller).told())
+    visible = Threat.objects.visible_to(caller).told()
+    patterns = [services.pattern_of(threat) for threat in visible]
     files = changed_files.gather(paths, diff)
     longest = sorted(files, key=lambda file: len(file.added), reverse=True)[:FILES_READ]
-    found: dict[int, FileThreat] = {}
+    found: dict[str, FileThreat] = {}
     for file in files:
-        for threat, strength, reason in _signs(caller, file, threats, file in longest):
-            one = found.setdefault(threat.pk, FileThreat(threat))
+        for pattern, strength, reason in _signs(caller, file, patterns, file in longest):
+            one = found.setdefault(pattern.id, FileThreat(pattern))
             one.add(file.path, strength, reason)
-    return sorted(found.values(), key=lambda one: (-one.score, one.threat.key))[:limit]
+    return sorted(found.values(), key=lambda one: (-one.score, one.pattern.id))[:limit]
 
 
 def checklist(
@@ -103,39 +105,42 @@ def checklist(
         for match in matches.matches:
             areas_of.setdefault(match.threat.pk, []).append(area)
     threats = Threat.objects.filter(pk__in=areas_of).told().worst_first()
-    return Checklist([Point(threat, areas_of[threat.pk]) for threat in threats], notice)
+    points = [Point(services.pattern_of(threat), areas_of[threat.pk]) for threat in threats]
+    return Checklist(points, notice)
 
 
-def _signs(caller: Caller, file: ChangedFile, threats: Sequence[Threat], is_read: bool) -> Signs:
-    yield from _by_name(file, threats)
+def _signs(
+    caller: Caller, file: ChangedFile, patterns: Sequence[ThreatPattern], is_read: bool
+) -> Signs:
+    yield from _by_name(file, patterns)
     if is_read:
-        yield from _by_checks(file, threats)
+        yield from _by_checks(file, patterns)
         yield from _by_meaning(caller, file)
 
 
-def _by_name(file: ChangedFile, threats: Sequence[Threat]) -> Signs:
-    meant: Mapping[Threat, str] = {
-        threat: pattern
-        for threat in threats
-        for pattern in threat.pattern.triggers.file_patterns
-        if changed_files.is_meant(file.path, pattern)
+def _by_name(file: ChangedFile, patterns: Sequence[ThreatPattern]) -> Signs:
+    meant = {
+        pattern.id: (pattern, glob)
+        for pattern in patterns
+        for glob in pattern.triggers.file_patterns
+        if changed_files.is_meant(file.path, glob)
     }
-    for threat, pattern in meant.items():
-        yield threat, BY_NAME / len(meant) ** 0.5, f"a file is named like {pattern}"
+    for pattern, glob in meant.values():
+        yield pattern, BY_NAME / len(meant) ** 0.5, f"a file is named like {glob}"
 
 
-def _by_checks(file: ChangedFile, threats: Sequence[Threat]) -> Signs:
-    for threat in threats:
-        for check in threat.pattern.testing.automated_checks:
+def _by_checks(file: ChangedFile, patterns: Sequence[ThreatPattern]) -> Signs:
+    for pattern in patterns:
+        for check in pattern.testing.automated_checks:
             if file.added and _expression(check.pattern).search(file.added):
-                yield threat, BY_CHECK, f"it has been written: {check.description}"
+                yield pattern, BY_CHECK, f"it has been written: {check.description}"
 
 
 def _by_meaning(caller: Caller, file: ChangedFile) -> Signs:
     said = f"{file.path}\n{file.added[:CHARACTERS_READ]}"
     for match in services.find(caller, said, limit=BY_MEANING_A_FILE).matches:
         if match.score >= LEAST_BY_MEANING:
-            yield match.threat, match.score, "words and meaning are near"
+            yield match.pattern, match.score, "words and meaning are near"
 
 
 @lru_cache(maxsize=1000)

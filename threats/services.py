@@ -1,6 +1,8 @@
 """What can be done with threats."""
 
 from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
 
 from django.db import DatabaseError, transaction
 from django.db.models import Count, QuerySet
@@ -31,6 +33,7 @@ LEAST_SHARE = 0.5
 @dataclass(frozen=True, slots=True)
 class Match:
     threat: Threat
+    pattern: ThreatPattern
     score: float
 
 
@@ -41,7 +44,7 @@ class Matches:
 
     @property
     def patterns(self) -> list[ThreatPattern]:
-        return [match.threat.pattern for match in self.matches]
+        return [match.pattern for match in self.matches]
 
 
 def register() -> None:
@@ -70,8 +73,8 @@ def text_of(threat: Threat) -> tuple[str, str]:
 
     The description is left out: it speaks of attacks, which nobody sets out to build.
     """
-    triggers = threat.pattern.triggers
-    return threat.pattern.name, ", ".join([*triggers.keywords, *triggers.actions])
+    triggers = threat.read().triggers
+    return threat.name, ", ".join([*triggers.keywords, *triggers.actions])
 
 
 LIBRARY = Library(
@@ -98,8 +101,22 @@ def find(
     )
     good = [hit for hit in found.hits if _is_relevant(hit, found.hits[0])]
     threats = Threat.objects.told().in_bulk([hit.record_id for hit in good])
-    matches = [Match(threats[hit.record_id], hit.score) for hit in good if hit.record_id in threats]
+    matches = [
+        Match(threats[hit.record_id], pattern_of(threats[hit.record_id]), hit.score)
+        for hit in good
+        if hit.record_id in threats
+    ]
     return Matches(matches, found.notice)
+
+
+def pattern_of(threat: Threat) -> ThreatPattern:
+    """What it says; read from the database once, and again when it has been changed."""
+    return _pattern(threat.pk, threat.updated_at)
+
+
+@lru_cache(maxsize=1000)
+def _pattern(pk: int, updated_at: datetime) -> ThreatPattern:
+    return Threat.objects.get(pk=pk).read()
 
 
 def _is_relevant(hit: Hit, best: Hit) -> bool:
@@ -126,7 +143,7 @@ def family_of(framework: str | None) -> list[str]:
 def all_visible(caller: Caller) -> list[Threat]:
     """Without their content, the worst first."""
     visible = Threat.objects.visible_to(caller)
-    return list(visible.defer("content", "shipped", "offered").worst_first())
+    return list(visible.told().worst_first())
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +177,7 @@ def listed(
         **{name: value for name, value in given.items() if value is not None}
     )
     categories = visible.order_by("category").values_list("category").annotate(Count("pk"))
-    rows = meeting.defer("content", "shipped", "offered").worst_first()
+    rows = meeting.told().worst_first()
     return Page(list(rows[offset : offset + limit]), meeting.count(), dict(categories))
 
 
@@ -200,8 +217,8 @@ def publish(threats: QuerySet[Threat], *, is_published: bool) -> int:
     return threats.update(is_published=is_published)
 
 
-def get(caller: Caller, key: str) -> Threat:
-    threat = Threat.objects.visible_to(caller).filter(key=key.strip().upper()).first()
+def get(caller: Caller, key: str) -> ThreatPattern:
+    threat = Threat.objects.visible_to(caller).told().filter(key=key.strip().upper()).first()
     if threat is None:
         raise NotFound(f"there is no threat {key!r}; threat_list shows those there are", id=key)
-    return threat
+    return pattern_of(threat)
