@@ -26,7 +26,7 @@ from contextd import (
     validation,
 )
 from contextd.errors import ContextdError, Invalid
-from contextd.models import Project, ProjectPath, Session, ShippedRecord
+from contextd.models import DetachedCall, Project, ProjectPath, Session, ShippedRecord
 from contextd.operations import Result
 
 if TYPE_CHECKING:
@@ -255,6 +255,28 @@ class ProjectAdmin(admin.ModelAdmin[Project]):
         for absorbed in others:
             projects.merge(kept, absorbed)
         messages.success(request, f"{len(others)} merged into {kept}")
+
+
+@admin.register(DetachedCall)
+class DetachedCallAdmin(admin.ModelAdmin[DetachedCall]):
+    """Only to look at, and without what was said: that is for its caller alone."""
+
+    list_display = ["operation", "principal", "context", "status", "created_at", "updated_at"]
+    list_filter = ["status", "context", "operation"]
+    search_fields = ["id", "principal", "operation"]
+    fields = [
+        "id", "operation", "principal", "context", "status", "redacted", "created_at",
+        "updated_at", "leased_until", "expires_at",
+    ]  # fmt: skip
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: DetachedCall | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: DetachedCall | None = None) -> bool:
+        return False
 
 
 @admin.register(Session)

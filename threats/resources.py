@@ -6,14 +6,14 @@ from contextd.resources import Listed, Query, resource
 from threats import pages, services
 
 
-def all_of_them(caller: Caller) -> list[Listed]:
+def worst(caller: Caller, *, offset: int, limit: int) -> list[Listed]:
     return [
         Listed(
             uri=f"threat://{threat.key}",
             title=threat.name,
             description=f"{threat.category}, {threat.severity}",
         )
-        for threat in services.all_visible(caller)
+        for threat in services.worst(caller)[offset : offset + limit]
     ]
 
 
@@ -21,7 +21,7 @@ def all_of_them(caller: Caller) -> list[Listed]:
     "threat://{threat_id}",
     title="Threat",
     mime_type="text/markdown",
-    listed=all_of_them,
+    listed=worst,
 )
 def threat(caller: Caller, query: Query, threat_id: str) -> str:
     """All that is known about one threat: scenario, mitigations with code, tests."""
@@ -30,5 +30,5 @@ def threat(caller: Caller, query: Query, threat_id: str) -> str:
 
 @completer("threat_id")
 def complete_id(caller: Caller, typed: str) -> list[str]:
-    ids = [threat.key for threat in services.all_visible(caller)]
+    ids = [threat.key for threat in services.worst(caller)]
     return [key for key in ids if typed.upper() in key]

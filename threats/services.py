@@ -16,7 +16,7 @@ from contextd.shipped import Library
 from contextd.status import Unhealthy, health_check
 from threats import briefing, knowledge, weaknesses
 from threats.briefing import Briefing
-from threats.models import ANY, Threat, fields_of
+from threats.models import ANY, Threat, ThreatQuerySet, fields_of
 from threats.schema import ThreatPattern
 
 DOMAIN = "threat"
@@ -140,10 +140,9 @@ def family_of(framework: str | None) -> list[str]:
     return FAMILIES.get(framework, [framework])
 
 
-def all_visible(caller: Caller) -> list[Threat]:
-    """Without their content, the worst first."""
-    visible = Threat.objects.visible_to(caller)
-    return list(visible.told().worst_first())
+def worst(caller: Caller) -> ThreatQuerySet:
+    """All of them, the worst first."""
+    return Threat.objects.visible_to(caller).told().worst_first()
 
 
 @dataclass(frozen=True, slots=True)
