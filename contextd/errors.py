@@ -34,6 +34,14 @@ class Invalid(ContextdError):
     category, status = "validation", 400
 
 
+class Refused(Invalid):
+    """`Invalid` in the words of a published contract: they stand bare, as a result everywhere."""
+
+    @property
+    def text(self) -> str:
+        return self.message
+
+
 class NotFound(ContextdError):
     category, status = "not_found", 404
 

@@ -26,6 +26,13 @@ class Request(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @classmethod
+    def refusal(cls, error: ValidationError, operation: str) -> Invalid:
+        """What to tell callers whose arguments break the contract: all of it at once."""
+        problems = validation.problems(error, operation, list(cls.model_fields))
+        sentence = "; ".join(problem["error"] for problem in problems)
+        return Invalid(sentence, **problems[0], problems=problems)
+
 
 class Result(BaseModel):
     """What one operation returns. Built from a model instance or a dataclass."""
@@ -91,12 +98,7 @@ class Operation:
         try:
             return self.request.model_validate(arguments)
         except ValidationError as error:
-            problems = validation.problems(error, self.name, list(self.request.model_fields))
-            raise Invalid(
-                "; ".join(problem["error"] for problem in problems),
-                **problems[0],
-                problems=problems,
-            ) from None
+            raise self.request.refusal(error, self.name) from None
 
 
 _registry: dict[str, Operation] = {}

@@ -39,6 +39,7 @@ INSTALLED_APPS = [
     "checkpoints",
     "remediations",
     "repositories",
+    "threats",
 ]
 MIDDLEWARE = [
     "contextd.rest.OneErrorShape",

@@ -14,7 +14,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS, is_version_at_least
 from pydantic_core import from_json, to_jsonable_python
 
 from contextd.conversations import Ability
-from contextd.errors import ContextdError, Invalid, NotFound, RateLimited, Unsupported
+from contextd.errors import ContextdError, Invalid, NotFound, RateLimited, Refused, Unsupported
 from contextd.operations import Result
 
 TASKS = "io.modelcontextprotocol/tasks"
@@ -43,11 +43,12 @@ def failure(error: ContextdError, version: str) -> CallToolResult:
     if isinstance(error, Unsupported) and version in MODERN_PROTOCOL_VERSIONS:
         content["requiredCapabilities"] = CAPABILITIES[error.details["ability"]]
         raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, error.text, content)
-    if isinstance(error, RateLimited) or not has_structure(version):
+    structured = has_structure(version)
+    if isinstance(error, RateLimited) or not (structured or isinstance(error, Refused)):
         raise MCPError(INTERNAL_ERROR, error.text, content)
     return CallToolResult(
         content=[TextContent(type="text", text=error.text)],
-        structured_content=content,
+        structured_content=content if structured else None,
         is_error=True,
     )
 

@@ -1,0 +1,56 @@
+"""The code that threats show is real: their own tests pass with it, and fail without."""
+
+import itertools
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+from threats import knowledge
+from threats.schema import CodeExample
+
+TESTED = [
+    (f"{mitigation.id}-{number}", example)
+    for file in knowledge.read(knowledge.FOLDER)[0]
+    for mitigation in file.pattern.mitigations
+    for number, example in enumerate(mitigation.code_examples)
+    if example.test_code
+]
+NUMBERS = itertools.count()
+ids, examples = [name for name, _ in TESTED], [example for _, example in TESTED]
+
+
+def failures(example: CodeExample, code: str) -> Iterator[str]:
+    """Which of the tests fail with the code; what the code itself raises is raised."""
+    module = ModuleType(f"example_{next(NUMBERS)}")  # Celery wants the names of tasks to differ
+    for text in (example.setup_code or "", code, example.test_code or ""):
+        exec(text, module.__dict__)  # noqa: S102  (written by us, and that is what is tested)
+    tests = {name: test for name, test in vars(module).items() if name.startswith("test_")}
+    assert tests, "it has no tests"
+    for name, test in tests.items():
+        try:
+            test()
+        except BaseException as error:  # some code under test is meant to run for ever
+            yield f"{name}: {error!r}"
+
+
+@pytest.mark.parametrize("example", examples, ids=ids)
+def test_secure_code_passes(example: CodeExample) -> None:
+    assert list(failures(example, example.secure_code)) == []
+
+
+@pytest.mark.parametrize("example", examples, ids=ids)
+def test_vulnerable_code_fails(example: CodeExample) -> None:
+    assert list(failures(example, example.vulnerable_code))
+
+
+def test_each_threat_with_python_has_tested_code() -> None:
+    """But for what is Python and cannot be run alone, such as settings."""
+    untested = [
+        file.pattern.id
+        for file in knowledge.read(knowledge.FOLDER)[0]
+        if not any(e.test_code for m in file.pattern.mitigations for e in m.code_examples)
+        and any(e.language == "python" for m in file.pattern.mitigations for e in m.code_examples)
+    ]
+
+    assert untested == []

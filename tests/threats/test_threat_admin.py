@@ -1,0 +1,149 @@
+"""People browse, edit and publish threats in the admin, and keep their edits over upgrades."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.test import Client
+
+from contextd import shipped
+from tests.conftest import Call
+from tests.threats.conftest import LoadFrom
+from threats.models import Threat
+
+LIST = "/admin/threats/threat/"
+KEY = "TMKB-AUTHZ-001"
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def page_of(client: Client, key: str = KEY) -> Any:
+    return client.get(f"{LIST}{Threat.objects.get(key=key).pk}/change/")
+
+
+def written(client: Client, key: str = KEY) -> str:
+    return str(page_of(client, key).context["adminform"].form.initial["content"])
+
+
+def write(client: Client, text: str, key: str = KEY) -> Any:
+    pk = Threat.objects.get(key=key).pk
+    form = {"content": text, "is_published": "on"}
+    return client.post(f"{LIST}{pk}/change/", form, follow=True)
+
+
+def shown(client: Client, **query: str) -> list[str]:
+    page: Any = client.get(LIST, query)
+    return [threat.key for threat in page.context["cl"].queryset]
+
+
+def act(client: Client, action: str, key: str = KEY) -> None:
+    pk = Threat.objects.get(key=key).pk
+    client.post(LIST, {"action": action, "_selected_action": [pk]}, follow=True)
+
+
+def upgrade(folder: Path, load_from: LoadFrom) -> shipped.Loaded:
+    """The next version ships another name."""
+    path = folder / f"{KEY}.yaml"
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content["threat_pattern"]["name"] = "The name of the next version"
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return shipped.load(load_from(folder))
+
+
+def test_they_are_listed_and_filtered(admin_client: Client, few: Path) -> None:
+    assert KEY in shown(admin_client)
+    assert shown(admin_client, category="injection") == ["TMKB-INJ-001", "TMKB-INJ-003"]
+    assert len(shown(admin_client, origin="as shipped")) == 6
+
+
+def test_the_search_box_finds_them(admin_client: Client, few: Path, warm_model: None) -> None:
+    assert shown(admin_client, q="background jobs")[0] == KEY
+
+
+def test_an_edited_one_is_told_and_found_by_its_new_words(
+    admin_client: Client, few: Path, call: Call
+) -> None:
+    text = written(admin_client).replace("- background job\n", "- zeppelin\n")
+    write(admin_client, text.replace("severity: high", "severity: low"))
+
+    assert call("threat_get", id=KEY).severity == "low"
+    assert call("tmkb_query", context="zeppelin").patterns[0].id == KEY
+    assert shown(admin_client, origin="edited") == [KEY]
+
+
+def test_an_edit_survives_an_upgrade_and_the_newer_text_can_be_taken(
+    admin_client: Client, few: Path, call: Call, load_from: LoadFrom
+) -> None:
+    write(admin_client, written(admin_client).replace("severity: high", "severity: low"))
+    upgrade(few, load_from)
+    kept = call("threat_get", id=KEY)
+    told = page_of(admin_client).content.decode()
+    act(admin_client, "take_shipped_text")
+    taken = call("threat_get", id=KEY)
+
+    assert (kept.severity, kept.name) != ("high", "The name of the next version")
+    assert "+  name: The name of the next version" in told
+    assert "-  severity: low" in told
+    assert (taken.severity, taken.name) == ("high", "The name of the next version")
+
+
+def test_what_is_wrong_is_said_beside_what_was_typed(admin_client: Client, few: Path) -> None:
+    text = written(admin_client).replace("severity: high", "severity: grave")
+    page = write(admin_client, text)
+
+    errors = page.context["adminform"].form.errors["content"]
+    assert errors[0].startswith("Line ")
+    assert "severity: input should be" in errors[0]
+    assert "severity: grave" in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("new", "message"),
+    [("TMKB-AUTHZ-999", "stays that"), ("TMKB-INJ-001", "stays that")],
+)
+def test_an_id_is_not_changed(admin_client: Client, few: Path, new: str, message: str) -> None:
+    text = (
+        written(admin_client).replace(KEY, new).replace("MIT-AUTHZ-001", new.replace("TMKB", "MIT"))
+    )
+    page = write(admin_client, text)
+
+    assert message in page.context["adminform"].form.errors["content"][0]
+
+
+def test_people_add_their_own_and_delete_them(admin_client: Client, few: Path, call: Call) -> None:
+    example = Path(__file__).parent / "example.yaml"
+    text = example.read_text(encoding="utf-8")
+    admin_client.post(f"{LIST}add/", {"content": text, "is_published": "on"})
+    again = admin_client.post(f"{LIST}add/", {"content": text, "is_published": "on"})
+    found = call("tmkb_query", context="redeem a coupon").patterns[0].id
+    act_page = Threat.objects.get(key="TMKB-EXAMPLE-001").pk
+    admin_client.post(f"{LIST}{act_page}/delete/", {"post": "yes"})
+
+    assert "already" in again.context["adminform"].form.errors["content"][0]
+    assert found == "TMKB-EXAMPLE-001"
+    assert not Threat.objects.filter(key="TMKB-EXAMPLE-001").exists()
+    assert call("tmkb_query", context="redeem a coupon").pattern_count == 0
+
+
+def test_what_ships_cannot_be_deleted_but_made_a_draft(
+    admin_client: Client, few: Path, call: Call
+) -> None:
+    pk = Threat.objects.get(key=KEY).pk
+    deleted = admin_client.post(f"{LIST}{pk}/delete/", {"post": "yes"})
+    act(admin_client, "make_drafts")
+    seen = [threat.id for threat in call("threat_list").threats]
+    act(admin_client, "publish")
+
+    assert deleted.status_code == 403
+    assert KEY not in seen
+    assert KEY in [threat.id for threat in call("threat_list").threats]
+
+
+def test_coverage_shows_what_has_threats_and_what_has_none(admin_client: Client, few: Path) -> None:
+    page = admin_client.get(f"{LIST}coverage/").content.decode()
+
+    assert "Broken Object Level Authorization" in page
+    assert KEY in page
+    assert "none" in page
+    assert "CWE-862" in page

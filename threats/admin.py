@@ -1,0 +1,87 @@
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.html import format_html
+
+from contextd import yaml_files
+from contextd.admin import OriginFilter, Shipped
+from contextd.yaml_files import Faulty
+from threats import knowledge, pages, services
+from threats.models import Threat
+from threats.schema import ThreatPattern
+
+
+class ThreatForm(forms.ModelForm[Threat]):
+    """The whole threat as YAML, as it would stand in a file."""
+
+    pattern: ThreatPattern
+    content = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 40, "cols": 120, "style": "font-family: monospace"}),
+        help_text="As in the files that ship; mistakes are told with their lines",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk:
+            content = {knowledge.ROOT: self.instance.content}
+            self.initial["content"] = yaml_files.dump(content)
+
+    def clean_content(self) -> dict[str, Any]:
+        try:
+            self.pattern = knowledge.written(self.cleaned_data["content"])
+        except Faulty as faulty:
+            lines = [f"Line {one.line}: {one.reason}" for one in faulty.complaints]
+            raise forms.ValidationError([*lines]) from None
+        if self.instance.pk and self.pattern.id != self.instance.key:
+            raise forms.ValidationError(f"The id is {self.instance.key}, and stays that.")
+        if Threat.objects.filter(key=self.pattern.id).exclude(pk=self.instance.pk).exists():
+            raise forms.ValidationError(f"There is a threat {self.pattern.id} already.")
+        return self.pattern.model_dump(mode="json")
+
+
+@admin.register(Threat)
+class ThreatAdmin(Shipped, admin.ModelAdmin[Threat]):
+    form = ThreatForm
+    library = services.LIBRARY
+    search_domain = services.DOMAIN
+    list_display = ["key", "name", "category", "severity", "likelihood", "is_published", "origin"]
+    list_filter = ["category", "severity", "likelihood", "tier", "is_published", OriginFilter]
+    fields = ["content", "is_published", "origin", "newer_text", "page"]
+    readonly_fields = ["origin", "newer_text", "page"]
+    actions = [*Shipped.actions, "publish", "make_drafts"]
+    change_list_template = "admin/threats/threat/change_list.html"
+
+    @admin.display(description="as assistants read it")
+    def page(self, threat: Threat) -> str:
+        return format_html("<pre>{}</pre>", pages.page_of(threat.read())) if threat.pk else "-"
+
+    def save_model(self, request: HttpRequest, obj: Threat, form: Any, change: bool) -> None:
+        services.write(obj, form.pattern)
+
+    @admin.action(description="Publish the selected threats", permissions=["change"])
+    def publish(self, request: HttpRequest, queryset: QuerySet[Threat]) -> None:
+        messages.success(request, f"{services.publish(queryset, is_published=True)} published")
+
+    @admin.action(description="Make drafts of the selected threats", permissions=["change"])
+    def make_drafts(self, request: HttpRequest, queryset: QuerySet[Threat]) -> None:
+        drafts = services.publish(queryset, is_published=False)
+        messages.success(request, f"{drafts} are drafts now: assistants do not see them")
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.coverage)
+        return [path("coverage/", view, name="threats_coverage"), *super().get_urls()]
+
+    def coverage(self, request: HttpRequest) -> HttpResponse:
+        """Which entries of CWE and OWASP have threats, and which of OWASP have none."""
+        cwe = [one for one in services.coverage("cwe") if one.threats]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Coverage by OWASP and CWE",
+            "lists": [("OWASP", services.coverage("owasp")), ("CWE", cwe)],
+        }
+        return TemplateResponse(request, "admin/threats/threat/coverage.html", context)

@@ -1,0 +1,109 @@
+"""What an assistant is told about threats: as much as fits into a few hundred tokens."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+
+from contextd.search.embedding import tokenizer
+from threats.schema import CodeExample, ThreatPattern
+
+MOST_TOKENS = 500
+COUNTERS_TOKENS = 34
+"""What the counters, and the names around them, add to an answer."""
+
+_EFFECTIVENESS = ["high", "medium", "low"]
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    id: str
+    severity: str
+    threat: str
+    check: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodePattern:
+    language: str
+    framework: str
+    secure_template: str
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """`token_count` is that of the patterns and the code, as JSON."""
+
+    patterns: list[Brief]
+    code_pattern: CodePattern | None
+    token_count: int
+
+
+def brief(
+    patterns: Sequence[ThreatPattern],
+    *,
+    language: str | None,
+    frameworks: Sequence[str],
+    notice: str | None,
+) -> Briefing:
+    """The first pattern in any case, code against it, then as many others as there is room for.
+
+    Of the codes the first counts beside which there is room for a second pattern. `notice` is
+    told beside them, and needs room too.
+    """
+    told = [_brief(pattern) for pattern in patterns]
+    room = MOST_TOKENS - COUNTERS_TOKENS - (tokens_of({"notice": notice}) if notice else 0)
+    code = None
+    if patterns:
+        examples = _examples(patterns[0], language, frameworks)
+        codes = [CodePattern(e.language, e.framework, e.secure_code.strip()) for e in examples]
+        code = _first_within(room, told[:2], codes) or _first_within(room, told[:1], codes)
+    briefings = [_briefing(told[:number], code) for number in range(len(told) + 1)]
+    return [one for one in briefings if len(one.patterns) <= 1 or one.token_count <= room][-1]
+
+
+def tokens_of(answer: object) -> int:
+    """Of its JSON, by the tokenizer of the embedding model."""
+    return _tokens(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
+
+
+def _brief(pattern: ThreatPattern) -> Brief:
+    summary = pattern.agent_summary
+    return Brief(pattern.id, pattern.severity, summary.threat, summary.check, summary.fix)
+
+
+def _first_within(room: int, told: list[Brief], codes: Sequence[CodePattern]) -> CodePattern | None:
+    return next((code for code in codes if _briefing(told, code).token_count <= room), None)
+
+
+def _briefing(told: list[Brief], code: CodePattern | None) -> Briefing:
+    """Counted by parts: a token never reaches over the punctuation between two of them."""
+    parts = [*(asdict(one) for one in told), code and asdict(code)]
+    around = tokens_of({"patterns": [], "code_pattern": ""}) - 2 + max(0, len(told) - 1)
+    return Briefing(told, code, around + sum(map(tokens_of, parts)))
+
+
+@lru_cache(maxsize=1000)
+def _tokens(text: str) -> int:
+    return len(tokenizer.spans(text))
+
+
+def _examples(
+    pattern: ThreatPattern, language: str | None, frameworks: Sequence[str]
+) -> list[CodeExample]:
+    """Those in the language: of the first framework first, then those that protect best."""
+
+    def rank(pair: tuple[str, CodeExample]) -> tuple[int, int]:
+        effectiveness, example = pair
+        known = example.framework in frameworks
+        place = frameworks.index(example.framework) if known else len(frameworks)
+        return place, _EFFECTIVENESS.index(effectiveness)
+
+    examples = [
+        (mitigation.effectiveness, example)
+        for mitigation in pattern.mitigations
+        for example in mitigation.code_examples
+        if language in (None, example.language)
+    ]
+    return [example for _, example in sorted(examples, key=rank)]

@@ -1,0 +1,148 @@
+"""The threat files that ship, and what is wrong with such files."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from contextd import yaml_files
+from contextd.shipped import Reading, Record
+from contextd.yaml_files import Complaint, Faulty, Place, YamlFile
+from threats import code, weaknesses
+from threats.models import fields_of
+from threats.schema import CodeExample, ThreatPattern
+
+FOLDER = Path(__file__).parent / "knowledge"
+ROOT = "threat_pattern"
+
+Problem = tuple[Place, str]
+Check = Callable[[ThreatPattern], Iterable[Problem]]
+
+
+@dataclass(frozen=True, slots=True)
+class ThreatFile:
+    file: YamlFile
+    pattern: ThreatPattern
+
+    def complaint(self, place: Place, reason: str) -> Complaint:
+        return self.file.complaint(reason, (ROOT, *place))
+
+
+def shipped(folder: Path = FOLDER) -> Reading:
+    """For each start: without looking into the code, which only `validate` does."""
+    files, complaints = read(folder)
+    records = [Record(one.pattern.id, fields_of(one.pattern)) for one in files]
+    return Reading(records, [*complaints, *_complaints(files, [_references, _relations(files)])])
+
+
+def validate(folder: Path) -> tuple[int, list[Complaint]]:
+    """How many threats are there, and all that is wrong with their files."""
+    files, complaints = read(folder)
+    misnamed = [
+        one.complaint(("id",), f"the file of {one.pattern.id} must be named {one.pattern.id}.yaml")
+        for one in files
+        if Path(one.file.name).name != f"{one.pattern.id}.yaml"
+    ]
+    found = _complaints(files, [problems_of, _relations(files)])
+    return len(files), sorted([*complaints, *misnamed, *found])
+
+
+def read(folder: Path) -> tuple[list[ThreatFile], list[Complaint]]:
+    """The files that can be used; of two with the same id the first."""
+    files: dict[str, ThreatFile] = {}
+    complaints: list[Complaint] = []
+    for path in sorted(folder.rglob("*.yaml")):
+        try:
+            file = yaml_files.read(path, str(path.relative_to(folder)))
+            one = ThreatFile(file, parse(file))
+        except Faulty as faulty:
+            complaints += faulty.complaints
+            continue
+        first = files.setdefault(one.pattern.id, one)
+        if first is not one:
+            reason = f"{one.pattern.id} is the id of {first.file.name} too"
+            complaints.append(one.complaint(("id",), reason))
+    return list(files.values()), complaints
+
+
+def parse(file: YamlFile) -> ThreatPattern:
+    """Raises Faulty."""
+    if not isinstance(file.content, dict) or list(file.content) != [ROOT]:
+        raise Faulty([file.complaint(f"the one key at the top must be {ROOT}")])
+    return file.parse(ThreatPattern, (ROOT,))
+
+
+def written(text: str) -> ThreatPattern:
+    """What a person wrote; raises Faulty with all that is wrong, beyond its form too."""
+    file = yaml_files.parse(text, "threat")
+    pattern = parse(file)
+    one = ThreatFile(file, pattern)
+    if complaints := [one.complaint(*problem) for problem in problems_of(pattern)]:
+        raise Faulty(complaints)
+    return pattern
+
+
+def problems_of(pattern: ThreatPattern) -> Iterator[Problem]:
+    """What is wrong with a threat by itself, beyond its form."""
+    for check in (_references, _mitigations, _code):
+        yield from check(pattern)
+
+
+def _complaints(files: Sequence[ThreatFile], checks: Sequence[Check]) -> list[Complaint]:
+    return [
+        one.complaint(place, reason)
+        for one in files
+        for check in checks
+        for place, reason in check(one.pattern)
+    ]
+
+
+def _references(pattern: ThreatPattern) -> Iterator[Problem]:
+    place: Place = ("provenance", "public_references")
+    for number, reference in enumerate(pattern.provenance.public_references):
+        if reference.cwe and reference.cwe not in weaknesses.known("cwe"):
+            yield (*place, number, "cwe"), f"there is no {reference.cwe} in the list of CWE"
+        if reference.owasp and reference.owasp not in weaknesses.known("owasp"):
+            yield (*place, number, "owasp"), f"there is no {reference.owasp} in OWASP's lists"
+
+
+def _relations(files: Sequence[ThreatFile]) -> Check:
+    known = {one.pattern.id for one in files}
+
+    def check(pattern: ThreatPattern) -> Iterator[Problem]:
+        for number, relation in enumerate(pattern.related_patterns):
+            if relation.id not in known - {pattern.id}:
+                reason = f"there is no other threat {relation.id}"
+                yield ("related_patterns", number, "id"), reason
+
+    return check
+
+
+def _mitigations(pattern: ThreatPattern) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for number, mitigation in enumerate(pattern.mitigations):
+        place: Place = ("mitigations", number, "id")
+        if mitigation.id in seen:
+            yield place, f"{mitigation.id} is given twice"
+        if mitigation.id[:-1] != pattern.id.replace("TMKB-", "MIT-"):
+            yield place, f"{mitigation.id} must be {pattern.id.replace('TMKB-', 'MIT-')} + a letter"
+        seen.add(mitigation.id)
+
+
+def _code(pattern: ThreatPattern) -> Iterator[Problem]:
+    for number, mitigation in enumerate(pattern.mitigations):
+        for which, example in enumerate(mitigation.code_examples):
+            place: Place = ("mitigations", number, "code_examples", which)
+            yield from ((place + where, reason) for where, reason in _code_of(example))
+
+
+def _code_of(example: CodeExample) -> Iterator[Problem]:
+    written = {
+        "vulnerable_code": example.language,
+        "secure_code": example.language,
+        "setup_code": "python",
+        "test_code": "python",
+    }
+    for name, language in written.items():
+        text = getattr(example, name)
+        if text and (mistake := code.mistake_in(text, language)):
+            yield (name,), f"{name} is not {language}: {mistake}"

@@ -1,0 +1,26 @@
+"""`manage.py threats validate`."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from threats import knowledge
+
+
+class Command(BaseCommand):
+    help = "Look for mistakes in threat files."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True)
+        validate = actions.add_parser("validate", help="tell all that is wrong; fails if anything")
+        validate.add_argument("folder", nargs="?", type=Path, default=knowledge.FOLDER)
+
+    def handle(self, *args: Any, folder: Path, **options: Any) -> None:
+        if not folder.is_dir():
+            raise CommandError(f"there is no folder {folder}")
+        count, complaints = knowledge.validate(folder)
+        if complaints:
+            raise CommandError("\n".join(map(str, complaints)))
+        self.stdout.write(f"{count} threats, nothing wrong")

@@ -1,0 +1,106 @@
+"""Threats: what can go wrong with a kind of work, and how to prevent it."""
+
+from typing import Any, Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+from django.db.models import Case, Value, When
+
+from contextd.callers import Caller
+from contextd.models import ShippedRecord
+from threats.schema import ThreatPattern
+
+ANY = "any"
+
+
+class Severity(models.TextChoices):
+    CRITICAL = "critical"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Likelihood(models.TextChoices):
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class ThreatQuerySet(models.QuerySet["Threat"]):
+    def visible_to(self, caller: Caller) -> Self:
+        """Threats are shared knowledge, so what is not a draft is seen by all."""
+        return self.filter(is_published=True, is_retired=False)
+
+    def fitting(self, language: str | None, frameworks: list[str]) -> Self:
+        """Those that may happen in that language and in one of the frameworks; empty for any."""
+        fitting = self
+        if language:
+            fitting = fitting.filter(languages__overlap=[language, ANY])
+        if frameworks:
+            fitting = fitting.filter(frameworks__overlap=[*frameworks, ANY])
+        return fitting
+
+    def told(self) -> Self:
+        """Without what is long; `services.pattern_of` has the content at hand."""
+        return self.defer("content", "shipped", "offered")
+
+    def worst_first(self) -> Self:
+        severity = Case(*(When(severity=s, then=Value(n)) for n, s in enumerate(Severity)))
+        likelihood = Case(*(When(likelihood=s, then=Value(n)) for n, s in enumerate(Likelihood)))
+        return self.order_by(severity, likelihood, "key")
+
+
+def text_array(length: int) -> Any:
+    return ArrayField(models.CharField(max_length=length), default=list, editable=False)
+
+
+class Threat(ShippedRecord):
+    """A threat pattern; `content` is all of it, and what is filtered by stands in columns too."""
+
+    content = models.JSONField()
+    is_published = models.BooleanField(
+        "published", default=True, help_text="What is not published is a draft, seen only here"
+    )
+    name = models.CharField(max_length=120, editable=False)
+    tier = models.CharField(max_length=1, editable=False)
+    category = models.CharField(max_length=50, editable=False)
+    subcategory = models.CharField(max_length=50, editable=False)
+    severity = models.CharField(max_length=8, choices=Severity, editable=False)
+    likelihood = models.CharField(max_length=6, choices=Likelihood, editable=False)
+    languages = text_array(20)
+    frameworks = text_array(20)
+    cwes = text_array(10)
+    owasps = text_array(12)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = ThreatQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["key"]
+        indexes = [GinIndex(fields=["cwes"], name="threat_cwes")]
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.name}"
+
+    def read(self) -> ThreatPattern:
+        return ThreatPattern.model_validate(self.content)
+
+
+def fields_of(pattern: ThreatPattern) -> dict[str, Any]:
+    """What the fields of a threat are for its content, as JSON."""
+    references = pattern.provenance.public_references
+    examples = [example for m in pattern.mitigations for example in m.code_examples]
+    return {
+        "content": pattern.model_dump(mode="json"),
+        "name": pattern.name,
+        "tier": pattern.tier,
+        "category": pattern.category,
+        "subcategory": pattern.subcategory,
+        "severity": pattern.severity,
+        "likelihood": pattern.likelihood,
+        "languages": sorted({pattern.language, *(example.language for example in examples)}),
+        "frameworks": sorted({pattern.framework, *(example.framework for example in examples)}),
+        "cwes": sorted({reference.cwe for reference in references if reference.cwe}),
+        "owasps": sorted({reference.owasp for reference in references if reference.owasp}),
+    }

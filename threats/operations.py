@@ -1,0 +1,191 @@
+"""The threat operations."""
+
+from typing import Annotated, Self
+
+from pydantic import Field
+
+from contextd.callers import Caller
+from contextd.operations import Request, Result, operation
+from contextd.validation import MAX_PATH_LENGTH, Clamp, Filled, RecordId, Text
+from threats import reviews, services
+from threats.schema import Language, Level, Severity, SupportedFramework, ThreatPattern
+from threats.tmkb import MOST_TOLD, QueryThreats, ThreatAnswer
+
+InLanguage = Annotated[Language | None, Field(description="Programming language")]
+InFramework = Annotated[SupportedFramework | None, Field(description="Framework, or any")]
+Notice = Annotated[str | None, Field(description="What to know about this answer, if anything")]
+
+
+@operation("tmkb_query", effect="read", timeout=10, atomic=False)
+def query(caller: Caller, request: QueryThreats) -> ThreatAnswer:
+    language, framework = request.language, request.framework
+    limit = MOST_TOLD[request.verbosity]
+    matches = services.find(
+        caller, request.context, language=language, framework=framework, limit=limit
+    )
+    if request.verbosity == "human":
+        return ThreatAnswer.whole(matches)
+    return ThreatAnswer.brief(matches, services.brief(matches, language, framework))
+
+
+class GetThreat(Request):
+    """Read all that is known about one threat: scenario, mitigations with code, tests."""
+
+    id: Annotated[RecordId, Field(description="Id of the threat, such as TMKB-AUTHZ-001")]
+
+
+class ThreatDetail(ThreatPattern, Result):
+    pass
+
+
+@operation("threat_get", effect="read", timeout=5)
+def get(caller: Caller, request: GetThreat) -> ThreatDetail:
+    return ThreatDetail(**dict(services.get(caller, request.id)))
+
+
+class ListThreats(Request):
+    """List the known threats, the worst first, or those of one kind."""
+
+    category: Annotated[
+        Filled | None, Field(max_length=50, description="Such as authorization or injection")
+    ] = None
+    severity: Annotated[Severity | None, Field(description="How bad it is")] = None
+    cwe: Annotated[Filled | None, Field(max_length=10, description="Such as CWE-862")] = None
+    owasp: Annotated[Filled | None, Field(max_length=12, description="Such as A01:2021")] = None
+    language: InLanguage = None
+    framework: InFramework = None
+    limit: Annotated[int, Clamp(1, 200), Field(description="How many, 1 to 200")] = 50
+    offset: Annotated[int, Clamp(0, 2**31), Field(description="How many to skip")] = 0
+
+
+class ThreatRow(Result):
+    id: Annotated[str, Field(validation_alias="key")]
+    name: str
+    category: str
+    subcategory: str
+    severity: Severity
+    likelihood: Level
+    cwes: list[str]
+    owasps: list[str]
+
+
+class ThreatList(Result):
+    threats: list[ThreatRow]
+    total: int
+    categories: Annotated[dict[str, int], Field(description="All there are, and how many in each")]
+    limit: int
+    offset: int
+
+
+@operation("threat_list", effect="read", timeout=5)
+def list_threats(caller: Caller, request: ListThreats) -> ThreatList:
+    page = services.listed(caller, **dict(request))
+    return ThreatList(
+        threats=[ThreatRow.model_validate(threat) for threat in page.threats],
+        total=page.total,
+        categories=page.categories,
+        limit=request.limit,
+        offset=request.offset,
+    )
+
+
+class FindThreatsForFiles(Request):
+    """Find the threats that a change brings, from the paths it touches or from its diff."""
+
+    paths: Annotated[
+        list[Annotated[Filled, Field(max_length=MAX_PATH_LENGTH)]],
+        Field(max_length=500, description="Paths of the files, relative or absolute"),
+    ] = []
+    diff: Annotated[
+        Text, Field(max_length=500_000, description="A unified diff, as `git diff` prints it")
+    ] = ""
+    limit: Annotated[int, Clamp(1, 50), Field(description="How many threats, 1 to 50")] = 10
+
+
+class FileThreat(Result):
+    id: str
+    name: str
+    severity: Severity
+    threat: str
+    check: str
+    fix: str
+    files: Annotated[list[str], Field(description="The files that point to it")]
+    reasons: Annotated[list[str], Field(description="By what they do, the strongest first")]
+
+    @classmethod
+    def of(cls, found: reviews.FileThreat) -> Self:
+        pattern = found.pattern
+        return cls(
+            id=pattern.id,
+            name=pattern.name,
+            severity=pattern.severity,
+            **dict(pattern.agent_summary),
+            files=found.files,
+            reasons=found.reasons,
+        )
+
+
+class FileThreats(Result):
+    threats: Annotated[list[FileThreat], Field(description="Those most pointed to first")]
+    limit: int
+
+
+@operation("threats_for_files", effect="read", timeout=30, atomic=False)
+def for_files(caller: Caller, request: FindThreatsForFiles) -> FileThreats:
+    found = reviews.for_files(caller, **dict(request))
+    return FileThreats(threats=[FileThreat.of(one) for one in found], limit=request.limit)
+
+
+class MakeChecklist(Request):
+    """Get one review list for several areas of work, each point once, the worst first."""
+
+    areas: Annotated[
+        list[Annotated[Filled, Field(max_length=1000)]],
+        Field(min_length=1, max_length=20, description="What the work does, an area each"),
+    ]
+    language: InLanguage = None
+    framework: InFramework = None
+    most_for_each: Annotated[
+        int, Clamp(1, 10), Field(description="How many threats for each area at most, 1 to 10")
+    ] = 4
+
+
+class ChecklistPoint(Result):
+    id: str
+    name: str
+    severity: Severity
+    check: str
+    fix: str
+    verify: Annotated[list[str], Field(description="What to try by hand")]
+    areas: Annotated[list[str], Field(description="The areas in which to look")]
+
+    @classmethod
+    def of(cls, point: reviews.Point) -> Self:
+        pattern = point.pattern
+        return cls(
+            id=pattern.id,
+            name=pattern.name,
+            severity=pattern.severity,
+            check=pattern.agent_summary.check,
+            fix=pattern.agent_summary.fix,
+            verify=[step.check for step in pattern.testing.manual_verification],
+            areas=point.areas,
+        )
+
+
+class Checklist(Result):
+    points: list[ChecklistPoint]
+    uncovered: Annotated[list[str], Field(description="The areas that nothing is known about")]
+    most_for_each: int
+    notice: Notice = None
+
+
+@operation("threat_checklist", effect="read", timeout=30, atomic=False)
+def checklist(caller: Caller, request: MakeChecklist) -> Checklist:
+    made = reviews.checklist(caller, **dict(request))
+    return Checklist(
+        points=[ChecklistPoint.of(point) for point in made.points],
+        uncovered=made.uncovered(request.areas),
+        most_for_each=request.most_for_each,
+        notice=made.notice,
+    )

@@ -1,0 +1,45 @@
+"""What a person can say about threats."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from contextd.callers import Caller
+from contextd.operations import Request
+from contextd.prompts import prompt
+from contextd.validation import Filled
+from threats import reviews
+from threats.schema import Language, SupportedFramework
+
+
+class ReviewThreats(Request):
+    """Review a piece of work for what can go wrong with it."""
+
+    work: Annotated[
+        Filled,
+        Field(
+            max_length=5000, description="What the work does; several areas on lines of their own"
+        ),
+    ]
+    language: Annotated[Language | None, Field(description="Programming language")] = None
+    framework: Annotated[SupportedFramework | None, Field(description="Framework")] = None
+
+
+@prompt("threat_review", timeout=30)
+def threat_review(caller: Caller, request: ReviewThreats) -> str:
+    areas = [line.strip() for line in request.work.splitlines() if line.strip()][:20]
+    made = reviews.checklist(
+        caller,
+        areas=areas,
+        language=request.language,
+        framework=request.framework,
+        most_for_each=4,
+    )
+    points = "\n".join(point.as_text for point in made.points) or "(nothing that is known fits)"
+    return (
+        f"Review this work for security:\n\n{request.work}\n\nRead the code that does it. Go "
+        "through the points below one by one; say for each whether it holds, does not hold or does "
+        "not apply, with the file and line that shows it. Then look for what the list does not "
+        "name. Propose a fix for each finding, the worst first; change nothing yet."
+        f"\n\n{points}"
+    )

@@ -1,0 +1,223 @@
+"""What can be done with threats."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+from django.db import DatabaseError, transaction
+from django.db.models import Count, QuerySet
+from django.urls import reverse
+
+from contextd import changes, search, shipped
+from contextd.callers import Caller
+from contextd.errors import NotFound
+from contextd.search import Hit
+from contextd.shipped import Library
+from contextd.status import Unhealthy, health_check
+from threats import briefing, knowledge, weaknesses
+from threats.briefing import Briefing
+from threats.models import ANY, Threat, ThreatQuerySet, fields_of
+from threats.schema import ThreatPattern
+
+DOMAIN = "threat"
+FAMILIES = {"drf": ["drf", "django"]}
+"""What is true of a framework is true of what is built upon it."""
+MOST_FOUND = 5
+LEAST_SCORE = 0.15
+LEAST_BY_WORDS = 0.05
+"""Of what has no vector yet, so that half of its score is missing."""
+LEAST_SHARE = 0.5
+"""Of the score of the best: what is far behind it only shares a word with the work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    threat: Threat
+    pattern: ThreatPattern
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    matches: list[Match]
+    notice: str | None
+
+    @property
+    def patterns(self) -> list[ThreatPattern]:
+        return [match.pattern for match in self.matches]
+
+
+def register() -> None:
+    search.register(
+        search.Domain(
+            name=DOMAIN,
+            title="Threats",
+            visible_to=Threat.objects.visible_to,
+            url_of=lambda pk: reverse("admin:threats_threat_change", args=[pk]),
+        )
+    )
+    shipped.register(LIBRARY)
+
+
+@health_check("threats")
+def probe() -> None:
+    """The table can be read."""
+    try:
+        Threat.objects.exists()
+    except DatabaseError:
+        raise Unhealthy("threats cannot be read; run manage.py migrate") from None
+
+
+def text_of(threat: Threat) -> tuple[str, str]:
+    """The headline and the body that a threat is found by: its name, and developers' words for it.
+
+    The description is left out: it speaks of attacks, which nobody sets out to build.
+    """
+    triggers = threat.read().triggers
+    return threat.name, ", ".join([*triggers.keywords, *triggers.actions])
+
+
+LIBRARY = Library(
+    name="threats", domain=DOMAIN, model=Threat, read=knowledge.shipped, text_of=text_of
+)
+
+
+def find(
+    caller: Caller,
+    context: str,
+    *,
+    language: str | None = None,
+    framework: str | None = None,
+    limit: int = MOST_FOUND,
+) -> Matches:
+    """What can go wrong with the work that is described, the likeliest first."""
+    frameworks = family_of(framework)
+    found = search.find(
+        context,
+        domain=DOMAIN,
+        projects=caller.projects,
+        records=Threat.objects.visible_to(caller).fitting(language, frameworks),
+        limit=limit,
+    )
+    good = [hit for hit in found.hits if _is_relevant(hit, found.hits[0])]
+    threats = Threat.objects.told().in_bulk([hit.record_id for hit in good])
+    matches = [
+        Match(threats[hit.record_id], pattern_of(threats[hit.record_id]), hit.score)
+        for hit in good
+        if hit.record_id in threats
+    ]
+    return Matches(matches, found.notice)
+
+
+def pattern_of(threat: Threat) -> ThreatPattern:
+    """What it says; read from the database once, and again when it has been changed."""
+    return _pattern(threat.pk, threat.updated_at)
+
+
+@lru_cache(maxsize=1000)
+def _pattern(pk: int, updated_at: datetime) -> ThreatPattern:
+    return Threat.objects.get(pk=pk).read()
+
+
+def _is_relevant(hit: Hit, best: Hit) -> bool:
+    least = LEAST_BY_WORDS if hit.cosine is None else LEAST_SCORE
+    return hit.score >= max(least, LEAST_SHARE * best.score)
+
+
+def brief(matches: Matches, language: str | None, framework: str | None) -> Briefing:
+    return briefing.brief(
+        matches.patterns,
+        language=language,
+        frameworks=family_of(framework),
+        notice=matches.notice,
+    )
+
+
+def family_of(framework: str | None) -> list[str]:
+    """The framework and those it is built upon; none for any."""
+    if framework in (None, ANY):
+        return []
+    return FAMILIES.get(framework, [framework])
+
+
+def worst(caller: Caller) -> ThreatQuerySet:
+    """All of them, the worst first."""
+    return Threat.objects.visible_to(caller).told().worst_first()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    threats: list[Threat]
+    total: int
+    categories: dict[str, int]
+
+
+def listed(
+    caller: Caller,
+    *,
+    category: str | None,
+    severity: str | None,
+    cwe: str | None,
+    owasp: str | None,
+    language: str | None,
+    framework: str | None,
+    limit: int,
+    offset: int,
+) -> Page:
+    """Those that meet all that is given, the worst first; `categories` are all there are."""
+    visible = Threat.objects.visible_to(caller)
+    given = {
+        "category": category,
+        "severity": severity,
+        "cwes__contains": [cwe.upper()] if cwe else None,
+        "owasps__contains": [owasp.upper()] if owasp else None,
+    }
+    meeting = visible.fitting(language, family_of(framework)).filter(
+        **{name: value for name, value in given.items() if value is not None}
+    )
+    categories = visible.order_by("category").values_list("category").annotate(Count("pk"))
+    rows = meeting.told().worst_first()
+    return Page(list(rows[offset : offset + limit]), meeting.count(), dict(categories))
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """An entry of a public list, and the threats that refer to it."""
+
+    id: str
+    name: str
+    threats: list[Threat]
+
+
+def coverage(which: weaknesses.List) -> list[Covered]:
+    """By entry of CWE or OWASP, in their order, those without a threat too."""
+    by_entry: dict[str, list[Threat]] = {entry: [] for entry in weaknesses.known(which)}
+    for threat in Threat.objects.filter(is_published=True, is_retired=False):
+        for entry in threat.cwes if which == "cwe" else threat.owasps:
+            by_entry.setdefault(entry, []).append(threat)
+    names = weaknesses.known(which)
+    return [Covered(entry, names.get(entry, ""), of) for entry, of in by_entry.items()]
+
+
+def write(threat: Threat, pattern: ThreatPattern) -> None:
+    """Keep what a person wrote, and have it found."""
+    with transaction.atomic():
+        for name, value in fields_of(pattern).items():
+            setattr(threat, name, value)
+        threat.key = pattern.id
+        threat.save()
+        shipped.index(LIBRARY, [threat])
+    changes.announce("resources")
+
+
+def publish(threats: QuerySet[Threat], *, is_published: bool) -> int:
+    """Have them seen by all, or be drafts; how many there are."""
+    changes.announce("resources")
+    return threats.update(is_published=is_published)
+
+
+def get(caller: Caller, key: str) -> ThreatPattern:
+    threat = Threat.objects.visible_to(caller).told().filter(key=key.strip().upper()).first()
+    if threat is None:
+        raise NotFound(f"there is no threat {key!r}; threat_list shows those there are", id=key)
+    return pattern_of(threat)
