@@ -1,8 +1,9 @@
-"""What the kernel stores: projects, and the sessions of MCP clients."""
+"""What the kernel stores: projects, the sessions of MCP clients, and what ships in files."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from django.conf import settings
 from django.contrib.postgres.indexes import HashIndex
@@ -173,6 +174,47 @@ class DetachedCall(models.Model):
 
     def __str__(self) -> str:
         return f"{self.operation} {self.pk}"
+
+
+class ShippedRecord(models.Model):
+    """A row that a file of the product was made into, unless people wrote it; they may edit both.
+
+    What is shipped are the values of some fields as JSON; `contextd.shipped` loads them.
+    """
+
+    key = models.CharField(max_length=64, unique=True)
+    shipped = models.JSONField(
+        null=True, editable=False, help_text="What it took from a file; null for people's own"
+    )
+    offered = models.JSONField(
+        null=True, editable=False, help_text="Newer than that, and not taken: a person had edited"
+    )
+    is_retired = models.BooleanField(default=False, editable=False)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether a person has written it, or rewritten it since it was taken from a file."""
+        return self.shipped is None or not self.says(self.shipped)
+
+    def says(self, values: Mapping[str, Any]) -> bool:
+        """Whether its fields are these already."""
+        return all(getattr(self, name) == value for name, value in self._typed(values).items())
+
+    def take(self, values: Mapping[str, Any]) -> None:
+        """Become what is shipped, whatever it said before."""
+        for name, value in self._typed(values).items():
+            setattr(self, name, value)
+        self.shipped, self.offered, self.is_retired = dict(values), None, False
+
+    def _typed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Without those of fields that there are no more."""
+        fields = {field.name: field for field in self._meta.concrete_fields}
+        return {
+            name: fields[name].to_python(value) for name, value in values.items() if name in fields
+        }
 
 
 Record = TypeVar("Record", bound=models.Model)

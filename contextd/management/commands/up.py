@@ -16,7 +16,7 @@ from django.core.management.base import BaseCommand
 from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from contextd import embedded, secret_key, supervisor, web
+from contextd import embedded, secret_key, shipped, supervisor, web
 from contextd.embedded.processes import say
 
 _TICK_SECONDS = 0.5
@@ -60,6 +60,7 @@ class Command(BaseCommand):
             restarted = supervisor.start_valkey(running)
             with usable_database():
                 migrate()
+                load_shipped()
             restarted.append(running.enter_context(supervisor.Restarted(supervisor.worker())))
             server = running.enter_context(supervisor.web_server().start())
             parts = [*postgres, server]
@@ -116,6 +117,12 @@ def migrate() -> None:
         with connection.cursor() as cursor:
             cursor.execute("SET statement_timeout = 0")  # an index may take its time
         call_command("migrate", interactive=False, verbosity=0)
+
+
+def load_shipped() -> None:
+    for library in shipped.libraries():
+        for complaint in shipped.load(library).complaints:
+            say(f"contextd: not loaded: {complaint}")
 
 
 def create_first_admin() -> str | None:

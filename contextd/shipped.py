@@ -1,0 +1,178 @@
+"""Records that ship as YAML files: loaded into rows at each start, beside what people edit.
+
+An app registers a `Library`; its model is a `ShippedRecord`. A row that nobody has edited follows
+its file: it is added, updated, retired with it. An edited one keeps what the person wrote, and
+`offered` holds the newer text until an action of the admin takes it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connection, transaction
+
+from contextd import search
+from contextd.models import ShippedRecord
+from contextd.yaml_files import Complaint
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """`values` are those of the fields that ship, as JSON has them."""
+
+    key: str
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the files say, and what is wrong with those that say nothing useful."""
+
+    records: list[Record]
+    complaints: list[Complaint]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Library:
+    """A kind of record that ships: `name` is its plural and its search domain is `domain`.
+
+    `text_of` gives the headline and the body that a row is found by.
+    """
+
+    name: str
+    domain: str
+    model: type[ShippedRecord]
+    read: Callable[[], Reading]
+    text_of: Callable[[Any], tuple[str, str]]
+
+
+@dataclass(slots=True)
+class Loaded:
+    """What became of the records, by their keys, but for those that had not changed."""
+
+    added: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    offered: list[str] = field(default_factory=list)
+    retired: list[str] = field(default_factory=list)
+    complaints: list[Complaint] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.added)} added, {len(self.updated)} updated, {len(self.retired)} retired, "
+            f"{len(self.offered)} not taken because they were edited"
+        )
+
+
+_libraries: dict[str, Library] = {}
+
+
+def register(library: Library) -> None:
+    if _libraries.setdefault(library.name, library) != library:
+        raise RuntimeError(f"the library {library.name!r} is registered twice")
+
+
+def libraries() -> list[Library]:
+    return sorted(_libraries.values(), key=lambda library: library.name)
+
+
+def load(library: Library) -> Loaded:
+    """Make the rows follow the files; several processes may do it at once.
+
+    Where a file is faulty the others are loaded, and nothing is retired.
+    """
+    reading = library.read()
+    with transaction.atomic():
+        _wait_for_others(library)
+        locked = library.model._default_manager.select_for_update().order_by("pk")
+        rows = {row.key: row for row in locked}
+        loaded = Loaded(complaints=reading.complaints)
+        changed = _follow(library, rows, reading.records, loaded)
+        shipped = {record.key for record in reading.records}
+        if not reading.complaints:
+            _retire(library, [row for row in rows.values() if row.key not in shipped], loaded)
+        index(library, changed)
+    return loaded
+
+
+def take_offered(library: Library, rows: Iterable[ShippedRecord]) -> list[ShippedRecord]:
+    """Give up what people wrote for the newer text that ships; those that had such an offer."""
+    taken = []
+    with transaction.atomic():
+        for row in rows:
+            if row.offered is not None:
+                row.take(row.offered)
+                row.save()
+                taken.append(row)
+        index(library, taken)
+    return taken
+
+
+def index(library: Library, rows: Sequence[ShippedRecord]) -> None:
+    """Have them found by their words at once, by their meaning when a worker has embedded them."""
+    if rows:
+        texts = {row.pk: search.cut(*library.text_of(row)) for row in rows}
+        search.store_many(library.domain, None, texts)
+
+
+def _wait_for_others(library: Library) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"shipped {library.name}"]
+        )
+
+
+def _follow(
+    library: Library, rows: dict[str, ShippedRecord], records: Sequence[Record], loaded: Loaded
+) -> list[ShippedRecord]:
+    """The rows whose text is another now."""
+    added = [_new(library, record) for record in records if record.key not in rows]
+    library.model._default_manager.bulk_create(added)
+    loaded.added = [row.key for row in added]
+    updated = [
+        rows[record.key]
+        for record in records
+        if record.key in rows and _update(rows[record.key], record, loaded)
+    ]
+    return [*added, *updated]
+
+
+def _new(library: Library, record: Record) -> ShippedRecord:
+    row = library.model(key=record.key)
+    row.take(record.values)
+    return row
+
+
+def _update(row: ShippedRecord, record: Record, loaded: Loaded) -> bool:
+    """Whether the row took what the file says now."""
+    values = record.values
+    if row.says(values) or not row.is_edited:
+        if (row.shipped, row.offered, row.is_retired) == (values, None, False):
+            return False
+        row.take(values)
+        row.save()
+        loaded.updated.append(row.key)
+        return True
+    offer = None if row.shipped == values else values
+    if row.offered != offer:
+        row.offered = offer
+        row.save(update_fields=["offered"])
+    if offer is not None:
+        loaded.offered.append(row.key)
+    return False
+
+
+def _retire(library: Library, rows: Sequence[ShippedRecord], loaded: Loaded) -> None:
+    """What a person has edited stays, and is his own from now on."""
+    retired = []
+    for row in rows:
+        if row.shipped is None or row.is_retired:
+            continue
+        if row.is_edited:
+            row.shipped, row.offered = None, None
+        else:
+            row.is_retired = True
+            retired.append(row)
+        row.save(update_fields=["shipped", "offered", "is_retired"])
+    loaded.retired = [row.key for row in retired]
+    if retired:
+        search.forget(library.domain, [row.pk for row in retired])

@@ -1,0 +1,80 @@
+from datetime import date
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field
+
+from contextd import yaml_files
+from contextd.yaml_files import Faulty
+
+
+class Step(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    action: str = Field(max_length=10)
+
+
+class Recipe(BaseModel):
+    name: str
+    written: date
+    steps: list[Step]
+
+
+GOOD = """\
+recipe:
+  name: tea
+  written: 2026-01-31
+  steps:
+    - action: boil
+    - action: pour
+"""
+
+
+def complaints(path: Path, text: str) -> list[str]:
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(Faulty) as raised:
+        yaml_files.read(path, "tea.yaml").parse(Recipe, ("recipe",))
+    return [str(complaint) for complaint in raised.value.complaints]
+
+
+def test_a_part_of_a_file_becomes_a_model(tmp_path: Path) -> None:
+    path = tmp_path / "tea.yaml"
+    path.write_text(GOOD, encoding="utf-8")
+
+    recipe = yaml_files.read(path).parse(Recipe, ("recipe",))
+
+    assert recipe.written == date(2026, 1, 31)
+    assert [step.action for step in recipe.steps] == ["boil", "pour"]
+
+
+def test_all_that_is_wrong_is_said_with_its_lines(tmp_path: Path) -> None:
+    text = GOOD.replace("tea", "[]").replace(
+        "action: pour", "action: pour it slowly\n      who: me"
+    )
+
+    assert complaints(tmp_path / "f", text) == [
+        "tea.yaml:2: name: input should be a valid string",
+        "tea.yaml:6: steps.1.action: string should have at most 10 characters",
+        "tea.yaml:7: steps.1.who is not a known field",
+    ]
+
+
+def test_what_is_missing_is_said_where_it_should_be(tmp_path: Path) -> None:
+    text = GOOD.replace("  name: tea\n", "").replace("- action: pour", "- {}")
+
+    assert complaints(tmp_path / "f", text) == [
+        "tea.yaml:1: name is required",
+        "tea.yaml:5: steps.1.action is required",
+    ]
+
+
+def test_what_is_no_yaml_is_said_with_its_line(tmp_path: Path) -> None:
+    assert complaints(tmp_path / "f", GOOD.replace("tea", "]")) == [
+        "tea.yaml:2: did not find expected node content"
+    ]
+
+
+def test_a_key_that_is_given_twice_is_refused(tmp_path: Path) -> None:
+    assert complaints(tmp_path / "f", GOOD + "  name: coffee\n") == [
+        "tea.yaml:7: name is given twice"
+    ]
