@@ -19,7 +19,7 @@ test: .venv/installed-dev ## Run the tests with coverage; one of them: make test
 	@test -n "$(ARGS)" || $(BIN)/coverage report --include="$(WHOLLY_COVERED)" --fail-under=100
 
 # Where a line that no test runs is a promise to callers that nobody looked at.
-WHOLLY_COVERED := checkpoints/operations.py,remediations/operations.py,contextd/validation.py,contextd/errors.py
+WHOLLY_COVERED := checkpoints/operations.py,remediations/operations.py,troubleshoot/operations.py,contextd/validation.py,contextd/errors.py
 
 check: .venv/installed-dev ## Look for mistakes without running anything
 	@$(BIN)/ruff format --check .

@@ -38,6 +38,7 @@ INSTALLED_APPS = [
     "contexts",
     "checkpoints",
     "remediations",
+    "troubleshoot",
 ]
 MIDDLEWARE = [
     "contextd.rest.OneErrorShape",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from contextd.search.backlog import embed_pending
     from contextd.search.embedding import is_warm, warm_up
     from contextd.search.finding import Found, Hit, find
-    from contextd.search.preparing import Prepared, cut, prepare, prepare_many
+    from contextd.search.preparing import Prepared, cut, cut_together, prepare, prepare_many
     from contextd.search.ranking import Weights
     from contextd.search.storing import forget, merge_projects, store, store_many
 
@@ -26,6 +26,7 @@ __all__ = [
     "Prepared",
     "Weights",
     "cut",
+    "cut_together",
     "domains",
     "embed_pending",
     "find",
@@ -44,7 +45,7 @@ _HOMES = {
     "backlog": ["embed_pending"],
     "embedding": ["is_warm", "warm_up"],
     "finding": ["Found", "Hit", "find"],
-    "preparing": ["Prepared", "cut", "prepare", "prepare_many"],
+    "preparing": ["Prepared", "cut", "cut_together", "prepare", "prepare_many"],
     "ranking": ["Weights"],
     "storing": ["forget", "merge_projects", "store", "store_many"],
 }

@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PreparedPassage:
+    headline: str
     text: str
     first_line: int
     last_line: int
@@ -27,9 +28,8 @@ class PreparedPassage:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A text ready to be stored; `space` is None while it is not embedded."""
+    """What a record is found by, ready to be stored; `space` is None while it is not embedded."""
 
-    headline: str
     passages: Sequence[PreparedPassage]
     token_count: int
     space: str | None = None
@@ -44,8 +44,14 @@ def cut(headline: str, body: str = "") -> Prepared:
 
     `token_count` is that of all-MiniLM-L6-v2's tokenizer, whatever model embeds.
     """
-    text = passages.cut(headline, body)
-    return Prepared(text.headline, [*_passages_of(text)], text.token_count)
+    return cut_together([(headline, body)])
+
+
+def cut_together(texts: Sequence[tuple[str, str]]) -> Prepared:
+    """`cut` for a record with several texts, each of which it is found by on its own."""
+    texts_cut = [passages.cut(headline, body) for headline, body in texts]
+    prepared = {p.content_hash: p for text in texts_cut for p in _passages_of(text)}
+    return Prepared([*prepared.values()], sum(text.token_count for text in texts_cut))
 
 
 def prepare(headline: str, body: str = "") -> Prepared:
@@ -74,13 +80,14 @@ def prepare_many(texts: Sequence[tuple[str, str]]) -> list[Prepared]:
 
 def meanings_of(text: Prepared) -> list[str]:
     """What is embedded, a string for each passage."""
-    return [passages.under(text.headline, passage.text) for passage in text.passages]
+    return [passages.under(passage.headline, passage.text) for passage in text.passages]
 
 
 def _passages_of(text: CutText) -> Iterator[PreparedPassage]:
     for passage in text.passages:
         content = passages.under(text.headline, passage.text)
         yield PreparedPassage(
+            text.headline,
             passage.text,
             passage.first_line,
             passage.last_line,

@@ -79,7 +79,7 @@ def _passages(collection: Collection, record_id: int, prepared: Prepared) -> lis
             collection=collection,
             record_id=record_id,
             ordinal=ordinal,
-            headline=prepared.headline,
+            headline=passage.headline,
             text=passage.text,
             first_line=passage.first_line,
             last_line=passage.last_line,

@@ -1,0 +1,101 @@
+"""How much speaks for a pattern: a probability made of its own evidence alone.
+
+It is not shared out among patterns: one weak match stays weak, two strong ones stay strong.
+docs/troubleshooting.md tells how the weights were found.
+"""
+
+import math
+from dataclasses import dataclass
+
+import re2
+
+from contextd.search import Hit
+from remediations.scoring import Scores
+from troubleshoot.models import Pattern
+from troubleshoot.symptoms import Symptom, kind_of_text
+
+BASE = -7.0
+MEANING, WORDS, HEADLINE = 5.0, 6.0, 2.0
+SIGNATURE = 3.5
+SAME_KIND, NAMED, OTHER_LANGUAGE = 0.8, 1.0, -2.0
+CATEGORY, OTHER_CATEGORY, TAG = 0.5, -0.5, 0.4
+TRUST = 1.5
+FIXED_BEFORE = 0.8
+EVEN_MATCH, STEEPNESS = 0.75, 16.0
+"""A remediation that matches this well is as likely right as wrong, until it is rated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for a pattern; `signature` is the part of the text that fits one of its."""
+
+    meaning: float
+    words: float
+    headline: float
+    signature: str
+    same_kind: bool
+    names_technology: bool
+    other_language: bool
+    same_category: bool | None
+    shared_tags: int
+    trust: float
+
+    @property
+    def odds(self) -> float:
+        """The logarithm of the odds that this is the cause."""
+        said = 0.0 if self.same_category is None else (OTHER_CATEGORY, CATEGORY)[self.same_category]
+        return (
+            BASE
+            + MEANING * self.meaning
+            + WORDS * self.words
+            + HEADLINE * self.headline
+            + SIGNATURE * bool(self.signature)
+            + SAME_KIND * self.same_kind
+            + NAMED * self.names_technology
+            + OTHER_LANGUAGE * self.other_language
+            + said
+            + TAG * min(2, self.shared_tags)
+            + TRUST * self.trust
+        )
+
+
+def evidence(
+    symptom: Symptom,
+    pattern: Pattern,
+    hit: Hit | None,
+    signature: str,
+    *,
+    category: str | None = None,
+    tags: frozenset[str] = frozenset(),
+) -> Evidence:
+    """`tags` in lower case; `hit` is None where only a signature was found."""
+    own_tags = {tag.lower() for tag in (*pattern.tags, *pattern.technologies)}
+    return Evidence(
+        meaning=max(0.0, (hit.cosine if hit else None) or 0.0),
+        words=hit.lexical if hit else 0.0,
+        headline=hit.trigram if hit else 0.0,
+        signature=signature,
+        same_kind=bool(symptom.kind) and symptom.kind in kinds(pattern),
+        names_technology=symptom.names_one_of(pattern.technologies),
+        other_language=symptom.excludes(pattern.technologies),
+        same_category=None if category is None else category == pattern.category,
+        shared_tags=len(own_tags & tags),
+        trust=2 * pattern.success_rate - 1,
+    )
+
+
+def kinds(pattern: Pattern) -> set[str | None]:
+    return {kind_of_text(error) for error in pattern.errors}
+
+
+def odds_of_fix(scores: Scores) -> float:
+    """That a remediation is for this error, by how well it matches and how it was rated."""
+    return STEEPNESS * (scores.match - EVEN_MATCH) + TRUST * (2 * scores.confidence - 1)
+
+
+def fits(signature: str, text: str) -> bool:
+    return re2.search(signature, text) is not None
+
+
+def probability(odds: float) -> float:
+    return 1 / (1 + math.exp(-max(-50.0, min(50.0, odds))))
