@@ -4,19 +4,23 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
+from django.conf import settings
+
 from contextd.callers import Caller
 from contextd.conversations import Conversation, Form
 from contextd.errors import Declined, Invalid, Unsupported
-from troubleshoot import services
+from troubleshoot import advice, services
 from troubleshoot.hypotheses import Check
 from troubleshoot.models import Diagnosis
 from troubleshoot.narrowing import Outcome
 from troubleshoot.services import Answer, Told
+from troubleshoot.similar import HIGH
 
 Mode = Literal["auto", "interactive", "guided"]
 
 MOST_QUESTIONS = 8
 NOBODY_ASKED = "No person can be asked here: go on with troubleshoot_continue."
+UNADVISED = "this is what the knowledge base says."
 DECLINED = "The person did not answer: go on with troubleshoot_continue."
 
 
@@ -45,8 +49,22 @@ async def troubleshoot(caller: Caller, told: Told, talk: Conversation) -> Conduc
     answer = await talk.do(partial(services.diagnose, caller, told))
     if told.mode == "interactive":
         answer = await asked(answer, talk)
+    elif advice.is_configured() and answer.confidence < HIGH:
+        answer = await advised(answer)
     diagnosis = await talk.do(partial(services.keep, caller, answer))
     return Conducted(answer, diagnosis, is_guided=told.mode != "auto")
+
+
+async def advised(answer: Answer) -> Answer:
+    """With the opinion of the language model; without, where it gives none that can be used."""
+    told, symptom = answer.told, answer.symptom
+    try:
+        given = await advice.ask(symptom, told.context, answer.hypotheses)
+    except advice.Unhelpful as error:
+        return answer.noticing(f"The language model {error}: {UNADVISED}")
+    model = settings.ENVIRONMENT.llm_model
+    formed = advice.with_advice(answer.hypotheses, given, model=model, kind=symptom.kind)
+    return replace(answer, hypotheses=formed)
 
 
 async def asked(answer: Answer, talk: Conversation) -> Answer:

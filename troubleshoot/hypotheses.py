@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from contextd.search import terms
 from remediations.services import Match as PastFix
-from troubleshoot import commands, general, weighing
+from troubleshoot import commands, general, signatures, weighing
 from troubleshoot.matching import Match
 from troubleshoot.models import Pattern
 from troubleshoot.symptoms import Symptom
@@ -99,7 +99,7 @@ def is_case(pattern: Pattern, error: str) -> bool:
         shared = set(terms.terms(example))
         if words and len(words & shared) / len(words | shared) > NEARLY_THE_SAME:
             return True
-    return any(weighing.fits(signature, error) for signature in pattern.signatures)
+    return bool(signatures.found_in(error, signatures.compiled({pattern.pk: pattern.signatures})))
 
 
 def of_pattern(

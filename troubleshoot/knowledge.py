@@ -1,12 +1,13 @@
 """What a file of patterns holds, and everything that can be wrong with it."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-import re2
+import regex
 from pydantic import AnyUrl, BaseModel, ConfigDict, Field, StringConstraints
 
 from contextd import yaml_files
@@ -35,7 +36,7 @@ CATEGORIES: tuple[str, ...] = get_args(CategoryName)
 Key = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
 Word = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50)]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=5, max_length=200)]
-Prose = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=5_000)]
+Prose = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=5_000)]
 Script = Annotated[str, StringConstraints(strip_whitespace=True, max_length=2_000)]
 Printed = Annotated[str, StringConstraints(pattern=r"\S", max_length=10_000)]
 Regex = Annotated[str, StringConstraints(min_length=1, max_length=500)]
@@ -134,14 +135,15 @@ def _read_file(file: YamlFile, patterns: list[Written], complaints: list[Complai
 
 def _within(written: Written) -> Iterator[Complaint]:
     """What is wrong with a pattern although its form is right."""
-    for place, reason in (*_of_signatures(written.entry), *_of_commands(written.entry)):
+    for place, reason in (*of_signatures(written.entry), *of_commands(written.entry)):
         yield written.complaint(f"{'.'.join(map(str, place))} {reason}", *place)
 
 
-def _of_signatures(entry: Entry) -> Iterator[tuple[Place, str]]:
+def of_signatures(entry: Entry) -> Iterator[tuple[Place, str]]:
+    """Those that cannot be used, or fit none of its own errors."""
     for number, signature in enumerate(entry.signatures):
         problem = signature_problem(signature)
-        if problem is None and not any(re2.search(signature, error) for error in entry.errors):
+        if problem is None and not any(regex.search(signature, error) for error in entry.errors):
             problem = "is in none of the errors"
         if problem:
             yield ("signatures", number), problem
@@ -149,16 +151,15 @@ def _of_signatures(entry: Entry) -> Iterator[tuple[Place, str]]:
 
 def signature_problem(signature: str) -> str | None:
     """What is wrong with a regular expression, if anything."""
-    options = re2.Options()
-    options.log_errors = False
     try:
-        compiled = re2.compile(signature, options)
-    except re2.error as error:
-        return f"is no regular expression of RE2: {error.args[0].decode()}"
+        compiled = regex.compile(signature)
+    except regex.error as error:
+        return f"is no regular expression: {error}"
     return "fits any text" if compiled.search("") else None
 
 
-def _of_commands(entry: Entry) -> Iterator[tuple[Place, str]]:
+def of_commands(entry: Entry) -> Iterator[tuple[Place, str]]:
+    """Fixes that destroy unsaid or too early, checks that change something."""
     may_be_safe = True
     for number, step in enumerate(entry.fix):
         lost = commands.dangers(step.run)
@@ -184,6 +185,11 @@ def _between(patterns: Iterable[Written]) -> Iterator[Complaint]:
             if rival.id not in first or rival.id == written.entry.id:
                 place = ("confused_with", number, "id")
                 yield written.complaint(f"confused_with names no other pattern: {rival.id}", *place)
+
+
+def words_of(title: str) -> list[str]:
+    """The parts of a key that is made of a title."""
+    return re.findall(r"[a-z0-9]+", title.lower())
 
 
 def sizes(patterns: Iterable[Written]) -> Counter[str]:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from contextd import search, shipped
 from contextd.shipped import Library, Reading, Record
 from remediations import reading
 from troubleshoot import knowledge
@@ -42,11 +41,3 @@ LIBRARY = Library(
     text_of=text_of,
     examples_of=examples_of,
 )
-
-
-def index(pattern: Pattern) -> None:
-    """Have a pattern that was written or changed here found by what it says now."""
-    if pattern.is_draft or pattern.is_retired:
-        search.forget(DOMAIN, [pattern.pk])
-    else:
-        shipped.index(LIBRARY, [pattern])

@@ -54,7 +54,7 @@ class Pattern(ShippedRecord):
         size=20,
         default=list,
         blank=True,
-        help_text="Regular expressions (RE2) for exact codes and fixed wording",
+        help_text="Regular expressions for exact codes and fixed wording",
     )
     cause = models.TextField(max_length=5_000)
     confirm = models.JSONField(default=list, help_text='[{"run": ..., "expect": ...}]')

@@ -5,18 +5,21 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-import re2
+import regex
 from django.db.models import Count, Max
 
 from troubleshoot.models import Pattern
 
-LONGEST = 30_000
+LONGEST = 20_000
+SECONDS = 0.05
+"""One that takes longer is left out: people write them, and some cannot be searched for."""
+
 SHOWN = 120
 
 logger = logging.getLogger(__name__)
 
 Signatures = Sequence[tuple[int, Any]]
-"""Ids of patterns with compiled expressions; RE2 takes a time in proportion to the text, always."""
+"""Ids of patterns, with a compiled expression each."""
 
 
 def current() -> Signatures:
@@ -32,15 +35,13 @@ def _of_state(count: int, newest: Any) -> Signatures:
 
 
 def compiled(signatures: Mapping[int, Sequence[str]]) -> Signatures:
-    options = re2.Options()
-    options.log_errors = False
     built = []
     for pattern_id, expressions in signatures.items():
         for expression in expressions:
             try:
-                built.append((pattern_id, re2.compile(expression, options)))
-            except re2.error:
-                logger.warning("pattern %s: RE2 cannot read %r", pattern_id, expression)
+                built.append((pattern_id, regex.compile(expression)))
+            except regex.error as error:
+                logger.warning("pattern %s: %r is left out: %s", pattern_id, expression, error)
     return built
 
 
@@ -49,7 +50,15 @@ def found_in(text: str, signatures: Signatures) -> dict[int, str]:
     text = text[:LONGEST]
     found: dict[int, str] = {}
     for pattern_id, expression in signatures:
-        if match := expression.search(text):
-            part = " ".join(match.group(0).split())[:SHOWN]
+        if part := _part(text, pattern_id, expression):
             found[pattern_id] = max(found.get(pattern_id, ""), part, key=len)
     return found
+
+
+def _part(text: str, pattern_id: int, expression: Any) -> str:
+    try:
+        match = expression.search(text, timeout=SECONDS)
+    except TimeoutError:
+        logger.warning("pattern %s: %r takes too long", pattern_id, expression.pattern)
+        return ""
+    return " ".join(match[0].split())[:SHOWN] if match else ""

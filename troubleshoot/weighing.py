@@ -7,8 +7,6 @@ docs/troubleshooting.md tells how the weights were found.
 import math
 from dataclasses import dataclass
 
-import re2
-
 from contextd.search import Hit
 from remediations.scoring import Scores
 from troubleshoot.models import Pattern
@@ -91,10 +89,6 @@ def kinds(pattern: Pattern) -> set[str | None]:
 def odds_of_fix(scores: Scores) -> float:
     """That a remediation is for this error, by how well it matches and how it was rated."""
     return STEEPNESS * (scores.match - EVEN_MATCH) + TRUST * (2 * scores.confidence - 1)
-
-
-def fits(signature: str, text: str) -> bool:
-    return re2.search(signature, text) is not None
 
 
 def probability(odds: float) -> float:

@@ -25,7 +25,6 @@ _REMOTE = {"ssh": 1, "kubectl": 0, "oc": 0, "docker": 0, "podman": 0, "docker-co
 _SQL_CLIENTS = {
     "psql", "mysql", "mariadb", "sqlite3", "sqlcmd", "cockroach", "clickhouse-client", "duckdb",
 }  # fmt: skip
-_DOWNLOADERS = {"curl", "wget", "iwr", "Invoke-WebRequest"}
 
 _PROGRAMS = "|".join(re.escape(name) for name in sorted(rules.RULES, key=len, reverse=True))
 # Behind an article a program's name is a noun.
@@ -75,8 +74,8 @@ def _of(invocation: Invocation, *, deeper: int) -> Iterator[str]:
     for target in invocation.writes_to:
         if what := rules.of_redirection(target):
             yield what
-    if invocation.program in _SHELLS and invocation.fed_by in _DOWNLOADERS:
-        yield "it runs what is downloaded, unseen"
+    if invocation.program in _SHELLS and invocation.fed_by:
+        yield "it runs what another command prints, unseen"
     rule = rules.rule_for(invocation.program)
     if rule and not rules.is_dry(invocation) and (what := rule(invocation)):
         yield what

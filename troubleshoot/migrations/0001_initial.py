@@ -53,7 +53,7 @@ class Migration(migrations.Migration):
                 ('severity', models.CharField(choices=[('low', 'Low'), ('medium', 'Medium'), ('high', 'High'), ('critical', 'Critical')], max_length=8)),
                 ('technologies', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=50), default=list, size=20)),
                 ('errors', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(max_length=10000), default=list, size=50)),
-                ('signatures', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=500), blank=True, default=list, help_text='Regular expressions (RE2) for exact codes and fixed wording', size=20)),
+                ('signatures', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=500), blank=True, default=list, help_text='Regular expressions for exact codes and fixed wording', size=20)),
                 ('cause', models.TextField(max_length=5000)),
                 ('confirm', models.JSONField(default=list, help_text='[{"run": ..., "expect": ...}]')),
                 ('fix', models.JSONField(default=list, help_text='[{"do": ..., "run": ..., "destructive": false}], the safest first')),
