@@ -55,7 +55,8 @@ class OriginFilter(admin.SimpleListFilter):
             "own": {"shipped__isnull": True},
             "offer": {"offered__isnull": False},
         }
-        return queryset.filter(**conditions[self.value()]) if self.value() in conditions else None
+        chosen = conditions.get(self.value() or "")
+        return queryset.filter(**chosen) if chosen else None
 
 
 @admin.register(Pattern)

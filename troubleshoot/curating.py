@@ -8,9 +8,10 @@ from pydantic import Field, ValidationError
 
 from contextd import faults, limits, redaction, search, shipped
 from contextd.errors import Invalid
+from remediations.models import Severity
 from troubleshoot import commands, general, knowledge, library, symptoms
 from troubleshoot.knowledge import Check, Entry, Printed
-from troubleshoot.models import Diagnosis, Pattern, Severity
+from troubleshoot.models import Diagnosis, Pattern
 
 TEXTS = ["title", "errors", "cause", "confirm", "fix", "confused_with"]
 

@@ -1,7 +1,9 @@
 """Finds the patterns whose exact codes and fixed wording stand in a text."""
 
 import logging
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -11,54 +13,90 @@ from django.db.models import Count, Max
 from troubleshoot.models import Pattern
 
 LONGEST = 20_000
-SECONDS = 0.05
+SECONDS = 1.0
 """One that takes longer is left out: people write them, and some cannot be searched for."""
 
 SHOWN = 120
+_TOKEN = re.compile(
+    r"""(?P<open>\((?:\?[^)\w]*[:=!<])?) | (?P<close>\)) | (?P<either>\|)
+      | (?P<maybe>[?*]|\{\d*,?\d*\}) | (?P<literal>\\[^\w\s]|[^\\.^$|()\[\]{}*+?])
+      | (?P<other>\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.)""",
+    re.VERBOSE | re.DOTALL,
+)
 
 logger = logging.getLogger(__name__)
 
-Signatures = Sequence[tuple[int, Any]]
-"""Ids of patterns, with a compiled expression each."""
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """`needed` stands in every text that the expression fits, as far as can be told."""
+
+    pattern_id: int
+    expression: Any
+    needed: str
 
 
-def current() -> Signatures:
+def current() -> Sequence[Signature]:
     """Those of the published patterns, read anew when one of them has changed."""
     state = Pattern.objects.published().aggregate(Count("pk"), Max("updated_at"))
     return _of_state(*state.values())
 
 
 @lru_cache(maxsize=1)
-def _of_state(count: int, newest: Any) -> Signatures:
+def _of_state(count: int, newest: Any) -> Sequence[Signature]:
     rows = Pattern.objects.published().order_by("pk").values_list("pk", "signatures")
     return compiled(dict(rows))
 
 
-def compiled(signatures: Mapping[int, Sequence[str]]) -> Signatures:
+def compiled(signatures: Mapping[int, Sequence[str]]) -> Sequence[Signature]:
     built = []
     for pattern_id, expressions in signatures.items():
         for expression in expressions:
             try:
-                built.append((pattern_id, regex.compile(expression)))
+                built.append(
+                    Signature(pattern_id, regex.compile(expression), needed_by(expression))
+                )
             except regex.error as error:
                 logger.warning("pattern %s: %r is left out: %s", pattern_id, expression, error)
     return built
 
 
-def found_in(text: str, signatures: Signatures) -> dict[int, str]:
+def needed_by(expression: str) -> str:
+    """The longest piece of plain text that an expression asks for, empty where none is sure."""
+    if "(?" in expression and regex.search(r"\(\?[a-zA-Z]", expression):
+        return ""  # flags may make it blind to case
+    runs, depth = [""], 0
+    for token in _TOKEN.finditer(expression):
+        kind = token.lastgroup
+        depth += (kind == "open") - (kind == "close")
+        if kind == "either" and not depth:
+            return ""
+        if kind == "literal" and not depth:
+            runs[-1] += token[0][-1]
+            continue
+        if kind == "maybe":
+            runs[-1] = runs[-1][:-1]
+        runs.append("")
+    return max(runs, key=len)
+
+
+def found_in(text: str, signatures: Iterable[Signature]) -> dict[int, str]:
     """The ids of patterns, with the longest part of the text that fits one of their signatures."""
     text = text[:LONGEST]
     found: dict[int, str] = {}
-    for pattern_id, expression in signatures:
-        if part := _part(text, pattern_id, expression):
-            found[pattern_id] = max(found.get(pattern_id, ""), part, key=len)
+    for signature in signatures:
+        if signature.needed in text and (part := _part(text, signature)):
+            known = found.get(signature.pattern_id, "")
+            found[signature.pattern_id] = max(known, part, key=len)
     return found
 
 
-def _part(text: str, pattern_id: int, expression: Any) -> str:
+def _part(text: str, signature: Signature) -> str:
     try:
-        match = expression.search(text, timeout=SECONDS)
+        match = signature.expression.search(text, timeout=SECONDS)
     except TimeoutError:
-        logger.warning("pattern %s: %r takes too long", pattern_id, expression.pattern)
+        logger.warning(
+            "pattern %s: %r takes too long", signature.pattern_id, signature.expression.pattern
+        )
         return ""
     return " ".join(match[0].split())[:SHOWN] if match else ""

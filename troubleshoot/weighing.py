@@ -12,9 +12,11 @@ from remediations.scoring import Scores
 from troubleshoot.models import Pattern
 from troubleshoot.symptoms import Symptom, kind_of_text
 
-BASE = -7.0
-MEANING, WORDS, HEADLINE = 5.0, 6.0, 2.0
-SIGNATURE = 3.5
+BASE = -5.5
+MEANING, WORDS, HEADLINE = 4.0, 5.0, 1.0
+SIGNATURE, WORDING = 1.0, 1.2
+"""For a signature at all, and for the logarithm of how much text it fits: long is special."""
+
 SAME_KIND, NAMED, OTHER_LANGUAGE = 0.8, 1.0, -2.0
 CATEGORY, OTHER_CATEGORY, TAG = 0.5, -0.5, 0.4
 TRUST = 1.5
@@ -47,7 +49,7 @@ class Evidence:
             + MEANING * self.meaning
             + WORDS * self.words
             + HEADLINE * self.headline
-            + SIGNATURE * bool(self.signature)
+            + self._wording
             + SAME_KIND * self.same_kind
             + NAMED * self.names_technology
             + OTHER_LANGUAGE * self.other_language
@@ -55,6 +57,12 @@ class Evidence:
             + TAG * min(2, self.shared_tags)
             + TRUST * self.trust
         )
+
+    @property
+    def _wording(self) -> float:
+        if not self.signature:
+            return 0.0
+        return SIGNATURE + WORDING * math.log1p(len(self.signature))
 
 
 def evidence(

@@ -55,8 +55,8 @@ async def ask(
 
 async def _post(question: str) -> bytes:
     environment = settings.ENVIRONMENT
-    dialect = dialects.chosen(environment.llm_api, environment.llm_base_url)
-    address = dialects.address(environment.llm_base_url, dialect)
+    dialect = dialects.chosen(environment.llm_api, environment.llm_base_url or "")
+    address = dialects.address(environment.llm_base_url or "", dialect)
     body = dialect.body(environment.llm_model, INSTRUCTIONS, question)
     headers = dialect.headers(environment.llm_api_key)
     async with (
@@ -75,7 +75,7 @@ async def _post(question: str) -> bytes:
 
 def _read(content: bytes) -> Advice:
     environment = settings.ENVIRONMENT
-    dialect = dialects.chosen(environment.llm_api, environment.llm_base_url)
+    dialect = dialects.chosen(environment.llm_api, environment.llm_base_url or "")
     try:
         text = dialect.text_of(json.loads(content))
         return Advice.model_validate_json(text)
