@@ -7,6 +7,7 @@ from django.core.checks import CheckMessage, Error, register
 
 from contextd import operations
 from contextd.operations import Operation, Written
+from contextd.rates import LONGEST_PERIOD
 
 MAX_TIMEOUT = 300
 BOUNDS_OF_TEXT = {"maxLength", "format", "enum", "const"}
@@ -26,8 +27,8 @@ def problems_of(operation: Operation) -> Iterator[str]:
         yield "its request has no docstring"
     if not 0 < operation.timeout <= MAX_TIMEOUT:
         yield f"its timeout is not within {MAX_TIMEOUT} s"
-    if operation.rate.per_second < 1 or operation.rate.burst < 1:
-        yield "its rate allows less than one call a second, which the limiter cannot count"
+    if operation.rate.per_second * LONGEST_PERIOD < 1 or operation.rate.burst < 1:
+        yield "its rate allows less than one call an hour, which the limiter cannot count"
     if operation.effect == "write" and not issubclass(operation.result, Written):
         yield "it writes, so its result must be a Written"
     for name, schema in operation.request.model_json_schema().get("properties", {}).items():

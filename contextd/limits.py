@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import timedelta
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -21,7 +23,7 @@ from contextd import logs
 from contextd.callers import Caller
 from contextd.errors import RateLimited, TimedOut
 from contextd.operations import Operation
-from contextd.rates import Rate
+from contextd.rates import LONGEST_PERIOD, Rate
 
 PRINCIPAL_RATE = Rate(50, burst=100)
 LONGEST_QUERY = 30.0
@@ -57,7 +59,10 @@ def _take(key: str, rate: Rate, operation: Operation) -> None:
 
 @cache
 def _bucket(rate: Rate) -> Throttled:
-    quota = rate_limiter.per_sec(int(rate.per_second), burst=rate.burst)
+    # The library counts whole calls in whole seconds.
+    calls = Fraction(rate.per_second).limit_denominator(LONGEST_PERIOD)
+    period = timedelta(seconds=calls.denominator)
+    quota = rate_limiter.per_duration(period, calls.numerator, burst=rate.burst)
     redis = store.RedisStore(
         server=settings.REDIS_URL, options={"SOCKET_TIMEOUT": 1, "SOCKET_CONNECT_TIMEOUT": 1}
     )

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+LONGEST_PERIOD = 3600
+"""Seconds; a rate may be as small as one call in them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rate:

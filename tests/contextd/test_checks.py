@@ -32,7 +32,7 @@ def test_each_missing_part_is_named(declared: dict[str, Operation]) -> None:
         result=Result,
         effect="write",
         timeout=1000,
-        rate=Rate(0.5, 1),
+        rate=Rate(0.0001, 1),
         atomic=True,
     )
 
@@ -40,7 +40,7 @@ def test_each_missing_part_is_named(declared: dict[str, Operation]) -> None:
     assert problems == [
         "its request has no docstring",
         "its timeout is not within 300 s",
-        "its rate allows less than one call a second, which the limiter cannot count",
+        "its rate allows less than one call an hour, which the limiter cannot count",
         "it writes, so its result must be a Written",
         "text has no description",
         "text is text without max_length",

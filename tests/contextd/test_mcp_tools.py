@@ -186,7 +186,7 @@ async def test_too_many_calls_are_a_protocol_error_with_the_wait(
         -32603,
         "rate limit exceeded for tool: door_rare",
     )
-    assert 0 < raised.value.data["details"]["retry_after"] <= 1
+    assert 0 < raised.value.data["details"]["retry_after"] <= 20
 
 
 @pytest.mark.parametrize("version", VERSIONS)

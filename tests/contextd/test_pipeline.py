@@ -118,6 +118,18 @@ def test_new_connections_do_not_escape_the_bucket_of_the_caller(
         [pipeline.call("probe_note", {"text": "x"}, connection) for connection in connections]
 
 
+@pytest.mark.parametrize(("per_second", "wait"), [(0.1, 10), (1.5, 1 / 1.5)])
+def test_a_rate_need_not_be_a_whole_number(
+    call: Call, monkeypatch: pytest.MonkeyPatch, per_second: float, wait: float
+) -> None:
+    monkeypatch.setattr(limits, "PRINCIPAL_RATE", Rate(per_second, burst=1))
+
+    with pytest.raises(RateLimited) as refused:
+        [call("probe_note", text=str(number)) for number in range(20)]
+
+    assert wait * 0.8 < refused.value.details["retry_after"] <= wait
+
+
 def test_calls_pass_when_redis_is_down(
     call: Call, settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:

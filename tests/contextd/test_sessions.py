@@ -44,11 +44,11 @@ def ended() -> Iterator[Callable[[], list[str]]]:
         pubsub.get_message(timeout=5)
 
         def read() -> list[str]:
-            message = pubsub.get_message(timeout=5)
-            assert message, "nothing was told"
-            news = bus.news.validate_json(message["data"])
-            assert isinstance(news, bus.SessionsEnded)
-            return news.sessions
+            while message := pubsub.get_message(timeout=5):
+                news = bus.news.validate_json(message["data"])
+                if isinstance(news, bus.SessionsEnded):
+                    return news.sessions
+            pytest.fail("nothing was told")
 
         yield read
 

@@ -11,10 +11,10 @@ from contextd.models import Session
 from tests.plain_http import ACCEPT, initialize
 from tests.server import Server
 
-WARMING_UP = 300
-DROPPED = 700
+WARMING_UP = 150
+DROPPED = 300
 # Kept whole, a session takes about 40; the process itself may still grow by some thousand.
-KIB_PER_SESSION = 12
+KIB_PER_SESSION = 20
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

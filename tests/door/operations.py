@@ -58,7 +58,7 @@ def break_down(caller: Caller, request: Nothing) -> Said:
     raise RuntimeError("the secret of the house")
 
 
-@operation("door_rare", effect="read", timeout=5, rate=Rate(1, burst=2))
+@operation("door_rare", effect="read", timeout=5, rate=Rate(0.05, burst=2))
 def rare(caller: Caller, request: Nothing) -> Said:
     return Said(text="here", aside=None)
 

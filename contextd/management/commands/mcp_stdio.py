@@ -35,12 +35,12 @@ class Command(BaseCommand):
         telemetry.set_up("stdio")
         signal.signal(signal.SIGINT, end_at_once)
         signal.signal(signal.SIGTERM, end_at_once)
-        # Not a daemon: Python would end it in the middle of C++, which aborts the process.
-        threading.Thread(target=search.warm_up, name="warm-up").start()
+        threading.Thread(target=search.warm_up, name="warm-up", daemon=True).start()
         try:
             stdio.serve(wire, context)
         finally:
             telemetry.shut_down()
+        os._exit(0)  # Python would stop a model that still loads in the middle, and abort
 
 
 def end_at_once(number: int, frame: object) -> NoReturn:
