@@ -99,7 +99,7 @@ def is_case(pattern: Pattern, error: str) -> bool:
         shared = set(terms.terms(example))
         if words and len(words & shared) / len(words | shared) > NEARLY_THE_SAME:
             return True
-    return bool(signatures.found_in(error, signatures.compiled({pattern.pk: pattern.signatures})))
+    return bool(signatures.found_in([error], signatures.compiled({pattern.pk: pattern.signatures})))
 
 
 def of_pattern(

@@ -53,7 +53,7 @@ def find(
         headline=symptom.read.headline,
     )
     hits = {hit.record_id: hit for hit in found.hits}
-    signed = signatures.found_in(symptom.printed, signatures.current())
+    signed = signatures.found_in(symptom.texts, signatures.current())
     candidates = Pattern.objects.published() if among is None else among
     patterns = candidates.filter(pk__in={*hits, *signed})
     matches = [

@@ -80,14 +80,15 @@ def needed_by(expression: str) -> str:
     return max(runs, key=len)
 
 
-def found_in(text: str, signatures: Iterable[Signature]) -> dict[int, str]:
-    """The ids of patterns, with the longest part of the text that fits one of their signatures."""
-    text = text[:LONGEST]
+def found_in(texts: Sequence[str], signatures: Iterable[Signature]) -> dict[int, str]:
+    """The ids of patterns, with the longest part of a text that fits one of their signatures."""
+    texts = [text[:LONGEST] for text in texts]
     found: dict[int, str] = {}
     for signature in signatures:
-        if signature.needed in text and (part := _part(text, signature)):
-            known = found.get(signature.pattern_id, "")
-            found[signature.pattern_id] = max(known, part, key=len)
+        parts = [_part(text, signature) for text in texts if signature.needed in text]
+        longest = max([*parts, found.get(signature.pattern_id, "")], key=len)
+        if longest:
+            found[signature.pattern_id] = longest
     return found
 
 

@@ -35,17 +35,18 @@ _KIN = {frozenset({"javascript", "typescript"}), frozenset({"java", "kotlin"}),
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
-    """An error as told. `printed` is the message with its stack, `kind` what kind of error it is.
+    """An error as told. `printed` is the message with its stack, without what loggers add.
 
+    `texts` are that and, where it differs, what was given. `kind` is what kind of error it is,
     `technologies` are those that the text, the facts or the tags name.
     """
 
     read: Reading
     fault: Fault
     printed: str
+    texts: tuple[str, ...]
     kind: str | None
     technologies: frozenset[str]
-    told_technologies: frozenset[str]
 
     @property
     def language(self) -> str:
@@ -72,7 +73,8 @@ class Symptom:
 def read(
     error_message: str, stack_trace: str = "", *, facts: Mapping[str, str], tags: Sequence[str]
 ) -> Symptom:
-    printed = faults.clean(f"{error_message}\n{stack_trace}".strip())
+    given = f"{error_message}\n{stack_trace}".strip()
+    printed = faults.clean(given)
     fault = faults.parse(printed)
     told = _named_in(" ".join([*facts, *facts.values(), *tags]))
     named = _named_in(printed[:NAMED_WITHIN]) | told | {technology_of(fault.language)} - {""}
@@ -80,9 +82,9 @@ def read(
         read=reading.read(error_message, stack_trace),
         fault=fault,
         printed=printed,
+        texts=tuple(dict.fromkeys([printed, given])),
         kind=kind_of(fault),
         technologies=frozenset(named),
-        told_technologies=frozenset(told),
     )
 
 

@@ -52,7 +52,7 @@ def test_one_hypothesis_stands_in_the_end(call: Call, known: Known) -> None:
 
     assert narrowed.is_settled
     assert narrowed.next_check is None
-    assert [one.id for one in narrowed.hypotheses][0] == "inodes-gone"
+    assert narrowed.hypotheses[0].id == "inodes-gone"
     assert narrowed.recommended_actions[0].description == "Keep fewer small files"
 
 

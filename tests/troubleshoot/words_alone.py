@@ -8,6 +8,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from contextd import search
 from contextd.search import Hit, terms
@@ -70,7 +73,7 @@ class WordsAlone:
         """Keys of patterns, the likeliest first."""
         symptom = symptoms.read(error, facts={}, tags=())
         hits = self._hits(symptom.read.text, symptom.read.headline, without_examples_of)
-        signed = signatures.found_in(symptom.printed, self.signatures)
+        signed = signatures.found_in(symptom.texts, self.signatures)
         odds = {
             pk: weighing.evidence(symptom, self.patterns[pk], hits.get(pk), signed.get(pk, "")).odds
             for pk in {*hits, *signed}
@@ -93,15 +96,30 @@ class WordsAlone:
         return hits
 
     def _lexical(self, text: str, left_out: int | None) -> Counter[int]:
+        """What each passage has of the most that BM25 could give, the best ones only."""
         asked = {
             term: weight * terms.rarity(len(self.passages), len(self.postings.get(term, ())))
             for term, weight in terms.query_weights(text).items()
         }
         most = sum(asked.values()) * (terms.SATURATION + 1)
-        shares: Counter[int] = Counter()
+        shares = np.zeros(len(self.passages))
         for term, weight in asked.items():
-            for number, own in self.postings.get(term, ()):
-                passage = self.passages[number]
-                if not (passage.is_example and passage.pattern == left_out):
-                    shares[number] += weight * own / most
-        return shares
+            if term in self.columns:
+                numbers, weights = self.columns[term]
+                shares[numbers] += weights * (weight / most)
+        shares[self.examples_of == left_out] = 0
+        best = np.argsort(shares)[-COMPARED:]
+        return Counter({int(number): float(shares[number]) for number in best if shares[number]})
+
+    @cached_property
+    def columns(self) -> dict[str, tuple[Any, Any]]:
+        """For each word the passages it stands in, and its weights there."""
+        return {
+            term: (np.array([n for n, _ in column]), np.array([weight for _, weight in column]))
+            for term, column in self.postings.items()
+        }
+
+    @cached_property
+    def examples_of(self) -> Any:
+        """For each passage the pattern that it is an example of; -1 for what is none."""
+        return np.array([p.pattern if p.is_example else -1 for p in self.passages])
