@@ -18,7 +18,7 @@ from contextd.search.ranking import RECIPE
 from troubleshoot import library, signatures, symptoms, weighing
 from troubleshoot.models import Pattern
 
-COMPARED = 40
+COMPARED = 25
 
 
 @dataclass
