@@ -22,6 +22,14 @@ COUNTED = ["used_count", "last_used_at", "worked", "did_not_work", "created_at",
 SEPARATOR = "\n---\n"
 
 
+class Lines(AdminTextareaWidget):
+    """Browsers end lines in their own way."""
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+        typed = super().value_from_datadict(data, files, name)
+        return typed.replace("\r\n", "\n") if isinstance(typed, str) else typed
+
+
 class PatternForm(forms.ModelForm[Pattern]):
     """Drafts may be incomplete; what is published must be right."""
 
@@ -69,7 +77,7 @@ class PatternAdmin(SearchByMeaning, admin.ModelAdmin[Pattern]):
     list_filter = ["category", "severity", "is_draft", OriginFilter]
     fields = [*WRITTEN, "is_draft", *COUNTED]
     formfield_overrides = {
-        ArrayField: {"delimiter": "\n", "widget": AdminTextareaWidget, "help_text": "One a line"}
+        ArrayField: {"delimiter": "\n", "widget": Lines, "help_text": "One a line"}
     }
     actions = ["publish", "take_offered"]
 
@@ -81,7 +89,7 @@ class PatternAdmin(SearchByMeaning, admin.ModelAdmin[Pattern]):
         if db_field.name == "errors":
             kwargs |= {
                 "delimiter": SEPARATOR,
-                "widget": AdminTextareaWidget,
+                "widget": Lines,
                 "help_text": "As they are printed, parted by a line of ---",
             }
             return db_field.formfield(**kwargs)

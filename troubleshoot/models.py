@@ -65,7 +65,7 @@ class Pattern(ShippedRecord):
         default=list, blank=True, help_text='[{"id": key of the other, "tell": ...}]'
     )
     tags = ArrayField(models.CharField(max_length=50), size=20, default=list, blank=True)
-    references = ArrayField(models.URLField(max_length=500), size=20, default=list, blank=True)
+    references = ArrayField(models.CharField(max_length=500), size=20, default=list, blank=True)
     is_draft = models.BooleanField(default=False, help_text="Drafts take no part in diagnoses")
     used_count = models.PositiveIntegerField(default=0, editable=False)
     last_used_at = models.DateTimeField(null=True, editable=False)

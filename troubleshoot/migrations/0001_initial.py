@@ -59,7 +59,7 @@ class Migration(migrations.Migration):
                 ('fix', models.JSONField(default=list, help_text='[{"do": ..., "run": ..., "destructive": false}], the safest first')),
                 ('confused_with', models.JSONField(blank=True, default=list, help_text='[{"id": key of the other, "tell": ...}]')),
                 ('tags', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=50), blank=True, default=list, size=20)),
-                ('references', django.contrib.postgres.fields.ArrayField(base_field=models.URLField(max_length=500), blank=True, default=list, size=20)),
+                ('references', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=500), blank=True, default=list, size=20)),
                 ('is_draft', models.BooleanField(default=False, help_text='Drafts take no part in diagnoses')),
                 ('used_count', models.PositiveIntegerField(default=0, editable=False)),
                 ('last_used_at', models.DateTimeField(editable=False, null=True)),
