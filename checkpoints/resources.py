@@ -4,11 +4,13 @@ from checkpoints import services
 from contextd.callers import Caller
 from contextd.resources import Listed, Query, resource
 
-LISTED = 20
+IN_OVERVIEW = 20
 
 
-def newest(caller: Caller) -> list[Listed]:
-    page = services.recent(caller, project_path=None, limit=LISTED, offset=0, sort_by="created_at")
+def newest(caller: Caller, *, offset: int, limit: int) -> list[Listed]:
+    page = services.recent(
+        caller, project_path=None, limit=limit, offset=offset, sort_by="created_at"
+    )
     return [
         Listed(
             uri=services.address_of(checkpoint),
@@ -32,7 +34,7 @@ def recent(caller: Caller, query: Query) -> str:
         caller,
         project_path=query.get("project_path"),
         tags=[query["tag"]] if "tag" in query else [],
-        limit=LISTED,
+        limit=IN_OVERVIEW,
         offset=0,
         sort_by="created_at",
     )

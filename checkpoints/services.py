@@ -237,7 +237,6 @@ def delete(caller: Caller, checkpoint_id: str) -> None:
     checkpoint = get(caller, checkpoint_id)
     with limits.transaction():
         search.forget(DOMAIN, [checkpoint.pk])
-        announce("resources", address_of(checkpoint))
         announce("resources")
         checkpoint.delete()
 

@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from contextd import auth, operations, pipeline, projects, redaction, search, sessions, validation
 from contextd.errors import ContextdError, Invalid
-from contextd.models import Project, ProjectPath, Session
+from contextd.models import DetachedCall, Project, ProjectPath, Session
 from contextd.operations import Result
 
 if TYPE_CHECKING:
@@ -189,6 +189,28 @@ class ProjectAdmin(admin.ModelAdmin[Project]):
         for absorbed in others:
             projects.merge(kept, absorbed)
         messages.success(request, f"{len(others)} merged into {kept}")
+
+
+@admin.register(DetachedCall)
+class DetachedCallAdmin(admin.ModelAdmin[DetachedCall]):
+    """Only to look at, and without what was said: that is for its caller alone."""
+
+    list_display = ["operation", "principal", "context", "status", "created_at", "updated_at"]
+    list_filter = ["status", "context", "operation"]
+    search_fields = ["id", "principal", "operation"]
+    fields = [
+        "id", "operation", "principal", "context", "status", "redacted", "created_at",
+        "updated_at", "leased_until", "expires_at",
+    ]  # fmt: skip
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: DetachedCall | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: DetachedCall | None = None) -> bool:
+        return False
 
 
 @admin.register(Session)

@@ -17,7 +17,7 @@ from contextd import gate, telemetry
 telemetry.set_up("web")
 django = cast(ASGIApp, get_asgi_application())
 
-from contextd import pool, search, web  # noqa: E402  (needs Django's apps)
+from contextd import pool, search, signals, web  # noqa: E402  (needs Django's apps)
 from contextd.mcp.mount import Endpoint  # noqa: E402
 
 pool.keep_connections()
@@ -36,13 +36,20 @@ async def route(scope: Scope, receive: Receive, send: Send) -> None:
 async def live(receive: Receive, send: Send) -> None:
     """From the start of the process to its end."""
     await receive()
-    async with delivering_telemetry(), mcp.running():
+    async with delivering_telemetry(), telling_listeners(), mcp.running():
         # Not a daemon: Python would end it in the middle of C++, which aborts the process.
         threading.Thread(target=search.warm_up, name="warm-up").start()
         web.note_start()
         await send({"type": "lifespan.startup.complete"})
         await receive()
     await send({"type": "lifespan.shutdown.complete"})
+
+
+@asynccontextmanager
+async def telling_listeners() -> AsyncIterator[None]:
+    signals.serving_began.send_robust(live)
+    yield
+    await asyncio.to_thread(signals.serving_ended.send_robust, live)
 
 
 @asynccontextmanager

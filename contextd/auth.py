@@ -4,6 +4,7 @@ import ipaddress
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol, Self
 
 from django.conf import settings
@@ -26,6 +27,9 @@ from contextd.signals import entry_refused
 
 LOOKUP_SECONDS = 5
 MAX_CLIENT_LENGTH = 100
+NO_CLIENT = "-"
+# The same few addresses call again and again.
+REMEMBERED = 256
 FORWARDING_HEADERS = {"forwarded", "via", "x-real-ip"}
 HOW_TO_AUTHENTICATE = (
     "make one with `python manage.py token create --user USER --name WHERE` "
@@ -83,16 +87,20 @@ class Arrival:
 
     @property
     def is_from_this_machine(self) -> bool:
-        domain, _port = split_domain_port(self.host)
-        return (
-            not self.is_forwarded and domain in settings.LOOPBACK_HOSTS and is_loopback(self.peer)
-        )
+        return not self.is_forwarded and is_loopback_host(self.host) and is_loopback(self.peer)
 
 
 def is_forwarding(header: str) -> bool:
     return header in FORWARDING_HEADERS or header.startswith("x-forwarded-")
 
 
+@lru_cache(REMEMBERED)
+def is_loopback_host(host: str) -> bool:
+    domain, _port = split_domain_port(host)
+    return domain in settings.LOOPBACK_HOSTS
+
+
+@lru_cache(REMEMBERED)
 def is_loopback(peer: str) -> bool:
     try:
         address = ipaddress.ip_address(peer)
@@ -114,14 +122,21 @@ def bearer_token(arrival: Arrival) -> str | None:
     return token.strip()
 
 
-def admit(token: str | None, context: str | None, *, door: Door, client: str = "-") -> Admission:
-    """Look up whom the token stands for, and what the context gives them."""
+def admit(arrival: Arrival, *, door: Door) -> Admission:
+    """Look up whom its token stands for, and what the context it asks for gives them.
+
+    Refusals are limited by address; what is refused beyond that is not noted either.
+    """
+    principal = None
     try:
-        principal = principal_of(token)
-    except CredentialLapsed as error:
-        _announce_refusal(error, error.principal, context, door, client)
+        principal = principal_of(bearer_token(arrival))
+        return _enter(principal, arrival.context)
+    except (NotAuthenticated, NotAllowed, NotFound) as error:
+        limits.throttle_refusals(arrival.peer)
+        known = error.principal if isinstance(error, CredentialLapsed) else principal
+        if known is not None:
+            _announce_refusal(error, known, arrival.context, door, arrival.client)
         raise
-    return enter(principal, context, door=door, client=client)
 
 
 def principal_of(token: str | None) -> Principal:
@@ -136,14 +151,19 @@ def principal_of(token: str | None) -> Principal:
     return principal
 
 
-def enter(principal: Principal, context: str | None, *, door: Door, client: str = "-") -> Admission:
-    look_up: Enter = import_string(settings.CONTEXTD_ENTER)
+def enter(principal: Principal, context: str | None, *, door: Door) -> Admission:
+    """For doors that nobody unknown can reach."""
     try:
-        with limits.deadline(LOOKUP_SECONDS):
-            return Admission(principal, look_up(principal, context))
+        return _enter(principal, context)
     except (NotFound, NotAllowed) as error:
-        _announce_refusal(error, principal, context, door, client)
+        _announce_refusal(error, principal, context, door, NO_CLIENT)
         raise
+
+
+def _enter(principal: Principal, context: str | None) -> Admission:
+    look_up: Enter = import_string(settings.CONTEXTD_ENTER)
+    with limits.deadline(LOOKUP_SECONDS):
+        return Admission(principal, look_up(principal, context))
 
 
 def _announce_refusal(
@@ -183,9 +203,7 @@ def caller_of_mcp(admission: Admission, *, client: str, session_id: str | None) 
 def caller_of_django(request: HttpRequest, door: Door) -> Caller:
     headers = {name.lower(): value for name, value in request.headers.items()}
     arrival = Arrival.of(headers, request.META.get("REMOTE_ADDR", ""))
-    token = bearer_token(arrival)
-    admission = admit(token, arrival.context, door=door, client=arrival.client)
-    return _caller(admission, door, client=arrival.client)
+    return _caller(admit(arrival, door=door), door, client=arrival.client)
 
 
 def caller_of_admin(request: HttpRequest) -> Caller:

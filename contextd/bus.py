@@ -40,6 +40,12 @@ class Change(Message):
     uri: str | None = None
 
 
+class AccessChanged(Message):
+    """Somebody may enter, see or use something else now: what is remembered of that is void."""
+
+    about: Literal["access changed"] = "access changed"
+
+
 class SessionsEnded(Message):
     about: Literal["sessions ended"] = "sessions ended"
     sessions: list[str]
@@ -68,7 +74,7 @@ class ToClient(Message):
     content: dict[str, Any]
 
 
-News = Change | SessionsEnded | StreamOpened | FromClient | ToClient
+News = Change | AccessChanged | SessionsEnded | StreamOpened | FromClient | ToClient
 
 news: TypeAdapter[News] = TypeAdapter(Annotated[News, Field(discriminator="about")])
 

@@ -1,4 +1,4 @@
-"""What the server offers has changed: told here by whoever changed it, heard by the doors."""
+"""What the server offers, or to whom, has changed: told here by whoever changed it."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,9 +6,10 @@ from functools import partial
 from django.db import transaction
 
 from contextd import bus
-from contextd.bus import Change, Kind
+from contextd.bus import AccessChanged, Change, Kind
 
-Listener = Callable[[Change], None]
+Told = Change | AccessChanged
+Listener = Callable[[Told], None]
 
 _listeners: list[Listener] = []
 
@@ -18,11 +19,16 @@ def announce(kind: Kind, uri: str | None = None) -> None:
 
     The list of that kind is another now or, with `uri`, the resource there is.
     """
-    transaction.on_commit(partial(_publish, Change(kind=kind, uri=uri)))
+    _tell(Change(kind=kind, uri=uri))
+
+
+def announce_access() -> None:
+    """Tell every process that somebody may use something else now, also after commit."""
+    _tell(AccessChanged())
 
 
 def subscribe(listener: Listener) -> Callable[[], None]:
-    """Call `listener` for each change, on any thread; returns how to end that.
+    """Call `listener` with all that is told, on any thread; returns how to end that.
 
     It must not raise and not block.
     """
@@ -30,12 +36,16 @@ def subscribe(listener: Listener) -> Callable[[], None]:
     return partial(_listeners.remove, listener)
 
 
-def hear(change: Change) -> None:
+def hear(told: Told) -> None:
     """Tell the listeners of this process."""
     for listener in _listeners.copy():
-        listener(change)
+        listener(told)
 
 
-def _publish(change: Change) -> None:
-    hear(change)
-    bus.tell(change)
+def _tell(told: Told) -> None:
+    transaction.on_commit(partial(_publish, told))
+
+
+def _publish(told: Told) -> None:
+    hear(told)
+    bus.tell(told)

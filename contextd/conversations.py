@@ -57,6 +57,8 @@ class Detached(Interim):
     """It goes on where nobody waits for it, with the arguments as the pipeline let them pass."""
 
     arguments: Mapping[str, Any] = {}
+    redacted = 0
+    """How many credentials were taken out of the arguments."""
 
 
 class Conversation(Protocol):

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from contextd.callers import Caller
+from contextd.conversations import Detached
 from contextd.errors import Busy, NotFound
 from contextd.models import DetachedCall
 from contextd.operations import Operation
@@ -29,7 +30,7 @@ Status = DetachedCall.Status
 def begin(
     caller: Caller,
     operation: Operation,
-    arguments: Mapping[str, Any],
+    interim: Detached,
     replies: Mapping[str, Any],
 ) -> DetachedCall:
     """Keep a call that this process goes on to work on."""
@@ -42,7 +43,8 @@ def begin(
         principal=caller.principal,
         context=caller.context,
         operation=operation.name,
-        arguments=dict(arguments),
+        arguments=dict(interim.arguments),
+        redacted=interim.redacted,
         replies=dict(replies),
         leased_until=now + LEASE,
         expires_at=now + KEPT,

@@ -1,6 +1,7 @@
 """Every failure a caller can be told about; anything else is a bug and becomes `Internal`."""
 
 import logging
+import math
 import uuid
 from typing import Any, ClassVar
 
@@ -75,6 +76,11 @@ class RateLimited(ContextdError):
     @property
     def text(self) -> str:
         return self.message
+
+    @property
+    def seconds_to_wait(self) -> int:
+        """As HTTP has them: whole ones, at least one."""
+        return max(1, math.ceil(float(self.details["retry_after"])))
 
 
 class Internal(ContextdError):

@@ -3,8 +3,10 @@
 Django's middleware never sees `/mcp`, so this stands in front of both.
 """
 
+import asyncio
 import json
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,7 +15,7 @@ from django.http.request import split_domain_port, validate_host
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contextd import protected_resource
-from contextd.errors import ContextdError, Invalid, NotAllowed
+from contextd.errors import ContextdError, Invalid, NotAllowed, RateLimited
 
 MCP_PATH = "/mcp"
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
@@ -29,6 +31,10 @@ class UnknownHost(Invalid):
 
 class BodyTooLarge(Invalid):
     status = 413
+
+
+class TooSlow(Invalid):
+    status = 408
 
 
 class NotJson(Invalid):
@@ -64,15 +70,25 @@ class Gate:
 
 
 class Exchange:
-    """One request and its answer: counts what comes in, notes when the answer begins."""
+    """One request and its answer: bounds what comes in, notes when the answer begins."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
+        self._until = asyncio.get_running_loop().time() + settings.BODY_SECONDS
+        self._is_whole = False
         self._size = 0
         self.has_answered = False
 
     async def receive(self) -> Message:
-        message = await self._receive()
+        if self._is_whole:
+            return await self._receive()
+        try:
+            async with asyncio.timeout_at(self._until):
+                message = await self._receive()
+        except TimeoutError:
+            seconds = settings.BODY_SECONDS
+            raise TooSlow(f"the body did not come within {seconds} s", field="body") from None
+        self._is_whole = not message.get("more_body", False)
         self._size += len(message.get("body", b""))
         check_size(self._size)
         return message
@@ -84,17 +100,20 @@ class Exchange:
 
 def check(method: str, path: str, raw_headers: list[tuple[bytes, bytes]]) -> None:
     """Raises the reason why the request may not pass."""
-    pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in raw_headers]
-    counts = Counter(name for name, _ in pairs)
-    for name in SINGLE_HEADERS:
-        if counts[name] > 1:
-            raise Invalid(f"the header {name} is given {counts[name]} times", field=name)
-    headers = dict(pairs)
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw_headers}
+    if len(headers) < len(raw_headers):
+        check_doubled(Counter(name.decode("latin-1") for name, _ in raw_headers))
     check_host(headers.get("host", ""))
     if "origin" in headers and (is_for_programs(path) or method not in SAFE_METHODS):
         check_origin(headers["origin"], headers["host"])
     if headers.get("content-length", "").isdecimal():
         check_size(int(headers["content-length"]))
+
+
+def check_doubled(counts: Mapping[str, int]) -> None:
+    for name in SINGLE_HEADERS:
+        if counts.get(name, 0) > 1:
+            raise Invalid(f"the header {name} is given {counts[name]} times", field=name)
 
 
 def check_host(host: str) -> None:
@@ -148,6 +167,10 @@ async def refuse(scope: Scope, send: Send, error: ContextdError) -> None:
         (b"content-type", b"application/json"),
         (b"content-length", str(len(content)).encode()),
     ]
+    if error.status == TooSlow.status:
+        headers.append((b"connection", b"close"))
+    if isinstance(error, RateLimited):
+        headers.append((b"retry-after", str(error.seconds_to_wait).encode()))
     if error.status == 401:
         headers.append((b"www-authenticate", protected_resource.challenge().encode()))
     await send({"type": "http.response.start", "status": error.status, "headers": headers})

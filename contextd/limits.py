@@ -26,6 +26,7 @@ from contextd.operations import Operation
 from contextd.rates import LONGEST_PERIOD, Rate
 
 PRINCIPAL_RATE = Rate(50, burst=100)
+REFUSAL_RATE = Rate(1, burst=30)
 LONGEST_QUERY = 30.0
 
 logger = logging.getLogger(__name__)
@@ -40,21 +41,28 @@ def throttle(operation: Operation, caller: Caller) -> None:
     """
     if settings.CONTEXTD_RATE_LIMITS:
         rate = caller.entry.rate or operation.rate
-        _take(f"{caller.connection}:{operation.name}", rate, operation)
-        _take(caller.principal, PRINCIPAL_RATE, operation)
+        refusal = f"rate limit exceeded for tool: {operation.name}"
+        _take(f"{caller.connection}:{operation.name}", rate, refusal)
+        _take(caller.principal, PRINCIPAL_RATE, refusal)
 
 
-def _take(key: str, rate: Rate, operation: Operation) -> None:
+def throttle_refusals(address: str) -> None:
+    """Count one that a client at that address is refused for; who is let in is never counted.
+
+    Behind a proxy all clients have its address, so that nobody else must suffer from one.
+    """
+    if settings.CONTEXTD_RATE_LIMITS:
+        _take(f"refused:{address}", REFUSAL_RATE, "too many requests of yours are refused")
+
+
+def _take(key: str, rate: Rate, refusal: str) -> None:
     try:
         taken = _bucket(rate).limit(key)
     except (RedisError, StoreUnavailableError):
         logs.warn_seldom(logger, "rate limits are off: Redis does not answer (REDIS_URL)")
         return
     if taken.limited:
-        raise RateLimited(
-            f"rate limit exceeded for tool: {operation.name}",
-            retry_after=round(taken.state.retry_after, 3),
-        )
+        raise RateLimited(refusal, retry_after=round(taken.state.retry_after, 3))
 
 
 @cache

@@ -157,6 +157,9 @@ class DetachedCall(models.Model):
     context = models.CharField(max_length=200)
     operation = models.CharField(max_length=100)
     arguments = models.JSONField()
+    redacted = models.PositiveIntegerField(
+        default=0, help_text="How many credentials were taken out of the arguments"
+    )
     questions = models.JSONField(default=dict, help_text="What the person has not answered yet")
     replies = models.JSONField(default=dict)
     status = models.CharField(max_length=20, choices=Status, default=Status.WORKING)

@@ -37,6 +37,14 @@ def perform(operation: Operation, arguments: dict[str, Any], caller: Caller) -> 
             record.announce()
 
 
+def reach(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Result:
+    """What a call would come to, for a question of our own: neither limited nor recorded."""
+    guards.authorize(operation, caller)
+    with limits.deadline(operation.timeout):
+        result: Result = operation.handler(caller, operation.parse(arguments))
+    return result
+
+
 async def converse(
     operation: Operation, arguments: dict[str, Any], caller: Caller, conversation: Conversation
 ) -> Result:
@@ -74,6 +82,9 @@ async def run_waiting(
                     partial(prepare, operation, arguments, caller)
                 )
                 result = await converse_with(operation, caller, request, conversation)
+        except Detached as detached:
+            detached.redacted = redacted
+            raise
         except TimeoutError:
             raise TimedOut(f"no answer within {operation.timeout:g} s") from None
     return tell_redacted(result, redacted)

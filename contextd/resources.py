@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import Field
@@ -15,6 +15,7 @@ from contextd.operations import Operation, Request, Result
 from contextd.validation import Text
 
 MAX_ADDRESS_LENGTH = 2000
+PAGE = 50
 _VARIABLE = re.compile(r"\{(\w+)\}")
 _QUERY = re.compile(r"\{\?[\w,]+\}$")
 
@@ -27,6 +28,8 @@ class ReadResource(Request):
 
 class ListResources(Request):
     """List what can be read."""
+
+    offset: Annotated[int, Field(ge=0, description="How many to leave out")] = 0
 
 
 class Contents(Result):
@@ -43,6 +46,14 @@ class Listed(Result):
 
 class Listing(Result):
     resources: list[Listed]
+    next_offset: int | None = None
+    """Where the rest begins, if there is more."""
+
+
+class Lister(Protocol):
+    """Some of the addresses that there are, those that matter most first."""
+
+    def __call__(self, caller: Caller, *, offset: int, limit: int) -> list[Listed]: ...
 
 
 Query = Mapping[str, str]
@@ -76,12 +87,12 @@ def resource(
     title: str,
     mime_type: str = "text/plain",
     timeout: float = 5,
-    listed: Callable[[Caller], list[Listed]] | None = None,
+    listed: Lister | None = None,
 ) -> Callable[[R], R]:
     """Register the decorated function, which returns the text that is at an address.
 
     It is given the caller, the query and the variables of the template by name;
-    `listed` tells which addresses are worth showing, before one is asked for.
+    `listed` tells which addresses there are, before one is asked for.
     """
 
     def register(read: R) -> R:
@@ -119,14 +130,15 @@ def check(caller: Caller, *names: str) -> None:
         )
 
 
-def listing_of(
-    template: str, listed: Callable[[Caller], list[Listed]], timeout: float
-) -> Operation:
+def listing_of(template: str, listed: Lister, timeout: float) -> Operation:
     @wraps(listed)
     def handler(caller: Caller, request: ListResources) -> Listing:
-        entry = caller.entry
-        found = [one for one in listed(caller) if entry.has_resource(template, one.uri)]
-        return Listing(resources=found)
+        found = listed(caller, offset=request.offset, limit=PAGE + 1)
+        has_more = len(found) > PAGE
+        return Listing(
+            resources=[one for one in found[:PAGE] if caller.entry.has_resource(template, one.uri)],
+            next_offset=request.offset + PAGE if has_more else None,
+        )
 
     return as_operation(template, handler, ListResources, Listing, timeout)
 

@@ -80,7 +80,7 @@ def read_arguments(request: HttpRequest) -> dict[str, Any]:
 def on_error(request: HttpRequest, error: ContextdError) -> HttpResponse:
     response = api.create_response(request, error.as_dict(), status=error.status)
     if isinstance(error, RateLimited):
-        response["Retry-After"] = str(max(1, round(error.details["retry_after"] + 0.5)))
+        response["Retry-After"] = str(error.seconds_to_wait)
     if error.status == WrongMethod.status:
         response["Allow"] = "POST"
     if error.status == 401:

@@ -21,7 +21,6 @@ SEEN_EVERY = timedelta(minutes=1)
 MAX_PER_PRINCIPAL = 50
 ID_BYTES = 16
 MAX_NAME = 100
-MAX_URI = 2000
 
 
 @dataclass(frozen=True, slots=True)

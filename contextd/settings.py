@@ -135,6 +135,8 @@ USE_TZ = True
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
+# How long a request may take to come; what takes longer keeps others from being served.
+BODY_SECONDS = 30
 
 CONTEXTD_RATE_LIMITS = ENVIRONMENT.rate_limits == "on"
 CONTEXTD_ANONYMOUS = ENVIRONMENT.anonymous == "on"

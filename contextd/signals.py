@@ -11,3 +11,9 @@ session_created = Signal()
 entry_refused = Signal()
 """Sent when a known principal is not let in, with `principal`, `context` (the name it asked for),
 `door`, `client` and `category` (of the error)."""
+
+serving_began = Signal()
+"""Sent by the web process before its first request."""
+
+serving_ended = Signal()
+"""Sent by the web process after its last request, in a thread; listeners may take a moment."""

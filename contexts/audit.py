@@ -1,51 +1,51 @@
 """The record of who called what, and whether it was allowed."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import NOT_PROVIDED
 from django.utils import timezone
 
 from contextd.callers import Caller, Door, Principal
 from contextd.errors import NotAllowed
 from contextd.operations import Operation
+from contexts.collection import Collection
 from contexts.models import AuditEntry
 
 NOTHING = "-"
 AT_ONCE = 10_000
 
-GIVEN = [
-    field
-    for field in AuditEntry._meta.concrete_fields
-    if not field.primary_key and field.db_default is NOT_PROVIDED
-]
+GIVEN = [field for field in AuditEntry._meta.concrete_fields if not field.primary_key]
 COLUMNS = ", ".join(str(field.column) for field in GIVEN)
+# A user who was deleted meanwhile must not keep the others' entries out.
+OF_USER = "(SELECT id FROM auth_user WHERE id = %s)"
+ROW = f"({', '.join(OF_USER if field.name == 'user' else '%s' for field in GIVEN)})"
 # Every call pays for this, so it is SQL. Sent together the two statements are one transaction,
 # and nobody waits until it is on disk: a crash of the database loses its last moments.
 INSERT = (
-    "SET LOCAL synchronous_commit = off; "  # noqa: S608  (the names are ours)
-    f"INSERT INTO {AuditEntry._meta.db_table} ({COLUMNS}) "
-    f"VALUES ({', '.join('%s' for _ in GIVEN)})"
+    # Locked first, as by whoever empties all tables by name, so that neither waits for the other.
+    "SET LOCAL synchronous_commit = off; SELECT FROM auth_user LIMIT 0; "  # noqa: S608  (the names are ours)
+    f"INSERT INTO {AuditEntry._meta.db_table} ({COLUMNS}) VALUES "
 )
+
+Entry = list[Any]
+"""The values of one entry, in the order of the columns."""
 
 
 def record_call(operation: Operation, caller: Caller, category: str, seconds: float) -> None:
-    insert(
-        AuditEntry(
-            principal=caller.principal,
-            user_id=caller.user_id,
-            operation=operation.canonical_name,
-            context=caller.context,
-            door=caller.door,
-            client=caller.client,
-            connection=caller.connection,
-            outcome=category,
-            was_allowed=category != NotAllowed.category,
-            milliseconds=seconds * 1000,
-        )
+    record(
+        principal=caller.principal,
+        user_id=caller.user_id,
+        operation=operation.canonical_name,
+        context=caller.context,
+        door=caller.door,
+        client=caller.client,
+        connection=caller.connection,
+        outcome=category,
+        was_allowed=category != NotAllowed.category,
+        milliseconds=seconds * 1000,
     )
 
 
@@ -53,34 +53,55 @@ def record_refusal(
     principal: Principal, context: str | None, door: Door, client: str, category: str
 ) -> None:
     """Of somebody who is known and was not let in."""
-    insert(
-        AuditEntry(
-            principal=principal.name,
-            user_id=principal.user_id,
-            operation=NOTHING,
-            context=context or principal.default_context or NOTHING,
-            door=door,
-            client=client,
-            connection=NOTHING,
-            outcome=category,
-            was_allowed=False,
-            milliseconds=0,
-        )
+    record(
+        principal=principal.name,
+        user_id=principal.user_id,
+        operation=NOTHING,
+        context=context or principal.default_context or NOTHING,
+        door=door,
+        client=client,
+        connection=NOTHING,
+        outcome=category,
+        was_allowed=False,
+        milliseconds=0,
     )
 
 
-def insert(entry: AuditEntry) -> None:
+def record(**values: Any) -> None:
+    values["at"] = timezone.now()
+    entry = [storable(values[field.attname], field.max_length) for field in GIVEN]
+    if _collection is None or not _collection.add(entry):
+        write([entry])
+
+
+def storable(value: Any, max_length: int | None) -> Any:
+    """A client that calls itself something that cannot be stored escapes nothing."""
+    if not isinstance(value, str):
+        return value
+    return (value if value.isprintable() else "".join(filter(str.isprintable, value)))[:max_length]
+
+
+def write(entries: Sequence[Entry]) -> None:
+    values = [value for entry in entries for value in entry]
     with connection.cursor() as cursor:
-        cursor.execute(INSERT, list(storable(entry)))
+        cursor.execute(INSERT + ", ".join([ROW] * len(entries)), values)
 
 
-def storable(entry: AuditEntry) -> Iterator[Any]:
-    """Its values; a client that calls itself something that cannot be stored escapes nothing."""
-    for field in GIVEN:
-        value = getattr(entry, field.attname)
-        if isinstance(value, str):
-            value = "".join(filter(str.isprintable, value))[: field.max_length]
-        yield value
+_collection: Collection | None = None
+
+
+def collect() -> None:
+    """From now on entries are written some at a time; a process that is killed loses the last."""
+    global _collection
+    _collection = Collection(write)
+
+
+def write_collected() -> None:
+    """Write the rest; from now on each entry is written at once again."""
+    global _collection
+    if _collection is not None:
+        collection, _collection = _collection, None
+        collection.end()
 
 
 def expire() -> None:

@@ -1,5 +1,6 @@
 """What follows when something was called, refused or changed."""
 
+from collections.abc import Collection
 from typing import Any, get_args
 
 from django.contrib.auth import get_user_model
@@ -10,7 +11,12 @@ from contextd import changes
 from contextd.bus import Kind
 from contextd.callers import Caller, Door, Principal
 from contextd.operations import Operation
-from contextd.signals import entry_refused, operation_finished
+from contextd.signals import (
+    entry_refused,
+    operation_finished,
+    serving_began,
+    serving_ended,
+)
 from contexts import audit
 from contexts.models import Context, Grant, Token
 
@@ -37,8 +43,28 @@ def record_refusal(
 @receiver([post_save, post_delete], sender=Context)
 @receiver([post_save, post_delete], sender=Grant)
 @receiver([post_save, post_delete], sender=Token)
+@receiver(m2m_changed, sender=Context.projects.through)
+@receiver(m2m_changed, sender=Token.contexts.through)
 @receiver(m2m_changed, sender=get_user_model().groups.through)
 def announce(**signal: Any) -> None:
     """Clients list anew what they may use: it may be another now."""
+    changes.announce_access()
     for kind in get_args(Kind):
         changes.announce(kind)
+
+
+@receiver([post_save, post_delete], sender=get_user_model())
+def announce_user(update_fields: Collection[str] | None = None, **signal: Any) -> None:
+    """One who is not active may nothing any more; that one logged in is no change."""
+    if update_fields is None or set(update_fields) != {"last_login"}:
+        changes.announce_access()
+
+
+@receiver(serving_began)
+def begin_to_collect(**signal: Any) -> None:
+    audit.collect()
+
+
+@receiver(serving_ended)
+def write_what_was_collected(**signal: Any) -> None:
+    audit.write_collected()

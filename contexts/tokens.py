@@ -8,6 +8,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
+from contextd import changes
 from contextd.callers import CredentialLapsed, Principal
 from contextd.errors import Invalid
 from contexts import lookups, oauth
@@ -60,6 +61,7 @@ def check_default(default: Context | None, contexts: Sequence[Context] | None) -
 
 def revoke(token: Token) -> None:
     Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
+    changes.announce_access()
 
 
 def principal_of(secret: str) -> Principal | None:

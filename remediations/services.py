@@ -13,6 +13,8 @@ from django.utils import timezone
 
 from contextd import limits, projects, search
 from contextd.callers import Caller
+from contextd.changes import announce
+from contextd.completions import completer
 from contextd.errors import Invalid
 from contextd.models import Project, get_record
 from contextd.search import Hit
@@ -188,6 +190,7 @@ def _change(caller: Caller, remediation_id: str, changes: Mapping[str, Any]) -> 
     for name, value in changes.items():
         setattr(remediation, name, value)
     remediation.save(update_fields=[*changes, "updated_at"])
+    announce("resources", address_of(remediation))
     return remediation
 
 
@@ -262,6 +265,31 @@ def delete(caller: Caller, remediation_id: str) -> None:
     with limits.transaction():
         search.forget(DOMAIN, [remediation.pk])
         remediation.delete()
+
+
+def address_of(remediation: Remediation) -> str:
+    return f"{DOMAIN}://{remediation.pk}"
+
+
+def as_text(remediation: Remediation) -> str:
+    """For reading: the error, what is known of it, and what fixed it."""
+    lines = [
+        f"{remediation.error_type}: {remediation.error_message}",
+        f"seen {remediation.seen_count} times, worked {remediation.worked} times, "
+        f"did not work {remediation.did_not_work} times, last {remediation.last_seen_at:%Y-%m-%d}",
+        *(f"{key}: {value}" for key, value in remediation.context.items()),
+    ]
+    if remediation.tags:
+        lines.append(f"tags: {', '.join(remediation.tags)}")
+    if remediation.stack_trace:
+        lines += ["", remediation.stack_trace]
+    return "\n".join([*lines, "", "Solution:", remediation.solution])
+
+
+@completer("remediation_id")
+def ids_that_start_with(caller: Caller, typed: str) -> list[str]:
+    newest = Remediation.objects.visible_to(caller).values_list("pk", flat=True)
+    return [str(pk) for pk in newest[:1000] if str(pk).startswith(typed)]
 
 
 def common_tags(limit: int) -> list[tuple[str, int]]:

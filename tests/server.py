@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from django.db import connection
 ROOT = Path(__file__).parent.parent
 START_SECONDS = 60
 STOP_SECONDS = 15
+EVENTUALLY_SECONDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,16 @@ def web_process(
             yield Server(f"http://127.0.0.1:{port}", environment, log, process.pid)
         finally:
             stop(process)
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    """Whether it becomes true in time."""
+    deadline = time.monotonic() + EVENTUALLY_SECONDS
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
 
 
 def free_port() -> int:

@@ -26,9 +26,11 @@ Take = Callable[[Any, Receive, Send], Awaitable[None]]
 def check(messages: list[Any], version: str) -> None:
     """Whether they may come together at all."""
     if version != VERSION:
-        raise Invalid(f"the body is a batch, which only {VERSION} knows", field="body")
+        raise Invalid(f"this is a batch, which only {VERSION} knows", field="body")
     if not 1 <= len(messages) <= MOST:
-        raise Invalid(f"a batch has 1 to {MOST} messages", field="body")
+        raise Invalid(
+            f"a batch has 1 to {MOST} messages, and this has {len(messages)}", field="body"
+        )
 
 
 async def serve(

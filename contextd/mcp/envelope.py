@@ -6,7 +6,6 @@ with the text of its parser's exception.
 
 from typing import Any
 
-import anyio
 from mcp.server.streamable_http import check_accept_headers
 from mcp.types import JSONRPCNotification
 from mcp.types.jsonrpc import jsonrpc_message_adapter
@@ -18,8 +17,6 @@ from starlette.types import Message, Receive, Scope
 from contextd.errors import Invalid
 from contextd.gate import NotJson
 
-BODY_SECONDS = 30
-
 
 class WrongContentType(Invalid):
     status = 415
@@ -29,19 +26,10 @@ class NotAcceptable(Invalid):
     status = 406
 
 
-class TooSlow(Invalid):
-    status = 408
-
-
 async def opened(scope: Scope, receive: Receive) -> Receive:
     """Look at a post and read its body; what is returned gives it to the next reader."""
     check_headers(scope)
-    try:
-        with anyio.fail_after(BODY_SECONDS):
-            body = await read(receive)
-    except TimeoutError:
-        raise TooSlow(f"the body did not come within {BODY_SECONDS} s", field="body") from None
-    return unread(body, receive)
+    return unread(await read(receive), receive)
 
 
 async def checked(receive: Receive) -> Receive:

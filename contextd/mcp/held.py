@@ -26,9 +26,12 @@ from mcp.types import (
 )
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 
-from contextd import bus
+from contextd import auth, bus
+from contextd.callers import Caller
 from contextd.errors import Invalid
+from contextd.mcp.admissions import Admissions
 from contextd.mcp.replay import RETRY_MILLISECONDS, Replay
+from contextd.mcp.sender import Sender
 from contextd.mcp.server import AnnouncingServer
 from contextd.models import Session
 
@@ -45,9 +48,18 @@ HEARD_EVERYWHERE = LISTEN_STREAM_METHODS
 class Held:
     """A session as this process has it."""
 
-    def __init__(self, row: Session, send_elsewhere: Callable[[Content], Awaitable[Any]]) -> None:
+    def __init__(
+        self,
+        row: Session,
+        sender: Sender,
+        admissions: Admissions,
+        send_elsewhere: Callable[[Content], Awaitable[Any]],
+    ) -> None:
         self.id = row.pk
         self.owner = (row.principal, row.context)
+        self.sender = sender
+        """Of its newest request."""
+        self._admissions = admissions
         # One for each session, since the ids of streams are only unique within one.
         self.replay = Replay()
         self.transport = StreamableHTTPServerTransport(
@@ -70,7 +82,7 @@ class Held:
                 incoming, elsewhere, inline_methods=frozenset({"initialize"})
             )
             connection = self._connection(self._dispatcher)
-            server.listeners.add(connection)
+            server.listeners.add(connection, self._caller_by_now)
             self._is_ready.set()
             with self.transport.idle_scope or anyio.CancelScope():
                 await serve_connection(
@@ -84,6 +96,11 @@ class Held:
         connection.protocol_version = self._client.protocol_version
         connection.initialized.set()
         return connection
+
+    async def _caller_by_now(self) -> Caller:
+        admission = await self._admissions.admit(self.sender.arrival)
+        client = f"{self._client.client_info.name}/{self._client.client_info.version}"
+        return auth.caller_of_mcp(admission, client=client, session_id=self.id)
 
     async def ready(self) -> None:
         await self._is_ready.wait()

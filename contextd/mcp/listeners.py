@@ -1,6 +1,7 @@
 """Tells connected clients what has changed: each in the way of its protocol version."""
 
 import asyncio
+import contextlib
 import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -8,74 +9,67 @@ from functools import partial
 from typing import Any, TypeVar
 
 import anyio
-from mcp import MCPError
 from mcp.server import Server
 from mcp.server.connection import Connection
 from mcp.server.context import CallNext, HandlerResult
-from mcp.server.subscriptions import (
-    InMemorySubscriptionBus,
-    ListenHandler,
-    PromptsListChanged,
-    ResourcesListChanged,
-    ResourceUpdated,
-    ServerEvent,
-    ToolsListChanged,
-)
-from mcp.types import (
-    INVALID_PARAMS,
-    EmptyResult,
-    SubscribeRequestParams,
-    UnsubscribeRequestParams,
-)
+from mcp.types import EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from contextd import auth, changes, sessions
 from contextd.bus import Change, Kind
 from contextd.errors import ContextdError
-from contextd.mcp.tools import Context
+from contextd.mcp.resources import Resources
+from contextd.mcp.streams import Reader, Streams, may_read
+from contextd.mcp.tools import Context, Renew
 from contextd.mcp.workers import Workers
 
+# A burst of changes of lists is over when nothing has come for so long, or has lasted long enough.
+QUIET_SECONDS = 0.3
+LONGEST_BURST = 3.0
 # A client that does not read must not keep the others waiting.
 SEND_SECONDS = 5
 SUBSCRIPTIONS = "contextd.subscriptions"
+READER = "contextd.reader"
 
 Found = TypeVar("Found")
-
-LIST_CHANGED: dict[Kind, ServerEvent] = {
-    "tools": ToolsListChanged(),
-    "prompts": PromptsListChanged(),
-    "resources": ResourcesListChanged(),
-}
+News = asyncio.Queue[Change]
 
 
 class Listeners:
     """The clients of this process: connections of the older versions, streams of the newest."""
 
-    def __init__(self, workers: Workers) -> None:
-        self._workers = workers
+    def __init__(self, workers: Workers, resources: Resources, renew: Renew) -> None:
+        self._workers, self._resources, self._renew = workers, resources, renew
         self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
-        self._bus = InMemorySubscriptionBus()
-        self.listen = ListenHandler(self._bus)
+        self.streams = Streams(resources, renew)
 
     @asynccontextmanager
     async def running(self, server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
         """Pass on changes as long as the server runs."""
         loop = asyncio.get_running_loop()
-        news: asyncio.Queue[Change] = asyncio.Queue()
+        of_resources: News = asyncio.Queue()
+        of_lists: News = asyncio.Queue()
 
-        def pass_on(change: Change) -> None:
-            loop.call_soon_threadsafe(news.put_nowait, change)
+        def pass_on(told: changes.Told) -> None:
+            if isinstance(told, Change):
+                queue = of_lists if told.uri is None else of_resources
+                loop.call_soon_threadsafe(queue.put_nowait, told)
 
         end = changes.subscribe(pass_on)
-        telling = asyncio.create_task(self._tell_all(news))
+        telling = [
+            asyncio.create_task(self._tell_of_resources(of_resources)),
+            asyncio.create_task(self._tell_of_lists(of_lists)),
+        ]
         try:
             yield {}
         finally:
             end()
-            telling.cancel()
+            for task in telling:
+                task.cancel()
 
-    def add(self, connection: Connection) -> None:
+    def add(self, connection: Connection, reader: Reader) -> None:
         """To be told too, as long as somebody else keeps it."""
+        connection.state[READER] = reader
         self._connections.add(connection)
 
     async def note(self, ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -84,11 +78,19 @@ class Listeners:
         Any message will do, since a session may have been opened in another process.
         """
         if ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
-            self.add(connection_of(ctx))
+            connection = connection_of(ctx)
+            if connection not in self._connections:
+                self.add(connection, partial(self._renew, ctx))
         return await call_next(ctx)
 
     async def subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
-        await self._subscribe(connection_of(ctx), str(params.uri))
+        """Refused as reading is; with a session it is known to all processes that have that."""
+        connection, uri = connection_of(ctx), str(params.uri)
+        await self._resources.check(ctx, [uri])
+        if connection.session_id is None:
+            subscriptions_of(connection).add(uri)
+        else:
+            await self._look_up(partial(sessions.subscribe, connection.session_id, uri))
         return EmptyResult()
 
     async def unsubscribe(self, ctx: Context, params: UnsubscribeRequestParams) -> EmptyResult:
@@ -99,22 +101,27 @@ class Listeners:
             await self._look_up(partial(sessions.unsubscribe, connection.session_id, uri))
         return EmptyResult()
 
-    async def _subscribe(self, connection: Connection, uri: str) -> None:
-        """With a session, in all processes that have it."""
-        if len(uri) > sessions.MAX_URI:
-            raise MCPError(INVALID_PARAMS, f"a URI has at most {sessions.MAX_URI} characters")
-        if connection.session_id is None:
-            subscriptions_of(connection).add(uri)
-        else:
-            await self._look_up(partial(sessions.subscribe, connection.session_id, uri))
-
-    async def _tell_all(self, news: "asyncio.Queue[Change]") -> None:
+    async def _tell_of_resources(self, news: News) -> None:
         while True:
-            change = await news.get()
-            await self._bus.publish(event_of(change))
-            async with anyio.create_task_group() as telling:
-                for connection in await self._concerned(change):
-                    telling.start_soon(tell, connection, change)
+            await self._tell_all(await news.get())
+
+    async def _tell_of_lists(self, news: News) -> None:
+        while True:
+            for change in (await burst(news)).values():
+                await self._tell_all(change)
+
+    async def _tell_all(self, change: Change) -> None:
+        async with anyio.create_task_group() as telling:
+            telling.start_soon(self.streams.tell, change)
+            for connection in await self._concerned(change):
+                telling.start_soon(self._tell, connection, change)
+
+    async def _tell(self, connection: Connection, change: Change) -> None:
+        with anyio.move_on_after(SEND_SECONDS):
+            if change.uri is None:
+                await connection.notify(f"notifications/{change.kind}/list_changed", None)
+            elif await may_read(connection.state[READER], change.uri, self._resources):
+                await connection.send_resource_updated(change.uri)
 
     async def _concerned(self, change: Change) -> list[Connection]:
         there = [connection for connection in self._connections if connection.initialize_accepted]
@@ -140,6 +147,19 @@ class Listeners:
         )
 
 
+async def burst(news: News) -> dict[Kind, Change]:
+    """The lists that change now, each once, however often: clients list them anew each time."""
+    change = await news.get()
+    changed = {change.kind: change}
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(LONGEST_BURST):
+            while True:
+                async with asyncio.timeout(QUIET_SECONDS):
+                    change = await news.get()
+                changed[change.kind] = change
+    return changed
+
+
 def connection_of(ctx: Context) -> Connection:
     # Each request has a session object of its own; what they share is not public.
     return ctx.session._connection
@@ -148,15 +168,3 @@ def connection_of(ctx: Context) -> Connection:
 def subscriptions_of(connection: Connection) -> set[str]:
     uris: set[str] = connection.state.setdefault(SUBSCRIPTIONS, set())
     return uris
-
-
-def event_of(change: Change) -> ServerEvent:
-    return LIST_CHANGED[change.kind] if change.uri is None else ResourceUpdated(change.uri)
-
-
-async def tell(connection: Connection, change: Change) -> None:
-    with anyio.move_on_after(SEND_SECONDS):
-        if change.uri is not None:
-            await connection.send_resource_updated(change.uri)
-        else:
-            await connection.notify(f"notifications/{change.kind}/list_changed", None)

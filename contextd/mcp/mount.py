@@ -9,12 +9,14 @@ from django.conf import settings
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from contextd import auth, gate, telemetry
+from contextd.auth import Admission
 from contextd.callers import Caller
 from contextd.errors import ContextdError
-from contextd.mcp import envelope, server, tools
+from contextd.mcp import envelope, server, standing, tools
+from contextd.mcp.admissions import Admissions
 from contextd.mcp.peers import Peers
 from contextd.mcp.sender import Sender
 from contextd.mcp.sessions import Sessions
@@ -30,6 +32,7 @@ class Endpoint:
     def __init__(self) -> None:
         # Apart from the calls, so that a full queue of those does not look like a bad token.
         self._lookups = Workers(LOOKUP_THREADS)
+        self._admissions = Admissions(self._lookups)
         self._sessions: Sessions | None = None
 
     @asynccontextmanager
@@ -37,10 +40,13 @@ class Endpoint:
         workers = Workers(settings.WORKERS)
         # Host and Origin are the gate's; the SDK checks neither.
         self._sessions = sessions = Sessions(
-            server.build(workers, caller_of), Peers(), self._lookups
+            server.build(workers, caller_of, self._caller_by_now),
+            Peers(),
+            self._lookups,
+            self._admissions,
         )
         try:
-            with telemetry.counting_sessions(lambda: sessions.held):
+            with self._admissions.hearing(), telemetry.counting_sessions(lambda: sessions.held):
                 async with sessions.run():
                     yield
         finally:
@@ -59,18 +65,27 @@ class Endpoint:
         except ContextdError as error:
             await gate.refuse(scope, send, error)
         else:
-            await self._sessions.handle_request(scope, receive, send)
+            await self._serve(self._sessions.handle_request, scope, receive, send)
+
+    async def _serve(
+        self, application: ASGIApp, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        if not standing.is_standing(scope):
+            await application(scope, receive, send)
+            return
+        lapse = partial(self._admissions.lapse, scope["user"].arrival)
+        await standing.serve(application, lapse, scope, receive, send)
 
     async def _sender(self, scope: Scope) -> Sender:
         peer, _port = scope.get("client") or ("", 0)
-        arrival = auth.Arrival.of(Headers(scope=scope), peer)
-        token = auth.bearer_token(arrival)
-        look_up = partial(auth.admit, token, arrival.context, door="mcp", client=arrival.client)
-        return Sender(
-            await self._lookups.run_concealed(
-                "authentication", look_up, seconds=auth.LOOKUP_SECONDS
-            )
-        )
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        arrival = auth.Arrival.of(headers, peer)
+        return Sender(arrival, await self._admissions.admit(arrival))
+
+    async def _caller_by_now(self, ctx: Context) -> Caller:
+        return caller_in(ctx, await self._admissions.admit(sender_of(ctx).arrival))
 
 
 def is_of_session(scope: Scope) -> bool:
@@ -78,13 +93,22 @@ def is_of_session(scope: Scope) -> bool:
     return version in (None, *HANDSHAKE_PROTOCOL_VERSIONS)
 
 
-def caller_of(ctx: Context) -> Caller:
+def sender_of(ctx: Context) -> Sender:
     request = cast(Request, ctx.request)  # absent only where there is no HTTP
     sender: Sender = request.scope["user"]
+    return sender
+
+
+def caller_of(ctx: Context) -> Caller:
+    return caller_in(ctx, sender_of(ctx).admission)
+
+
+def caller_in(ctx: Context, admission: Admission) -> Caller:
+    headers = cast(Request, ctx.request).headers
     has_session = ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
     return auth.caller_of_mcp(
-        sender.admission,
+        admission,
         client=tools.client_of(ctx),
         # Without sessions the header is whatever the client likes, also a new one each time.
-        session_id=request.headers.get("mcp-session-id") if has_session else None,
+        session_id=headers.get("mcp-session-id") if has_session else None,
     )

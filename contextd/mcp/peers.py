@@ -99,6 +99,7 @@ class Peers:
         """The client connects again by itself too; what was told meanwhile is lost either way."""
         self._is_connected.set()
         if self._missed_news:
+            changes.hear(bus.AccessChanged())
             for kind in get_args(bus.Kind):
                 changes.hear(bus.Change(kind=kind))
         self._missed_news = True
@@ -110,7 +111,7 @@ def take(content: Any, hear: Hear) -> None:
     except ValidationError:
         logger.warning("another process, of another version, tells what this one cannot read")
         return
-    if not isinstance(told, bus.Change):
+    if not isinstance(told, bus.Change | bus.AccessChanged):
         hear(told)
     elif told.sender != bus.this_process():
         changes.hear(told)

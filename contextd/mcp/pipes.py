@@ -19,12 +19,15 @@ from mcp.types import (
     JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
     RequestId,
 )
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from contextd.errors import Invalid
 from contextd.mcp import batches
 from contextd.mcp.lifecycle import Lifecycle
 
@@ -138,6 +141,28 @@ async def reading(source: int) -> AsyncIterator[Line]:
         yield line
 
 
+class Batch:
+    """The answers to messages that came together, which leave together too."""
+
+    def __init__(self) -> None:
+        self._awaited: set[str] = set()
+        self._answers: list[str] = []
+        self.is_whole = False
+        """Whether all of its messages were taken."""
+
+    def expect(self, request_id: RequestId) -> None:
+        self._awaited.add(str(request_id))
+
+    def add(self, answer: str, request_id: RequestId | None = None) -> None:
+        self._answers.append(answer)
+        self._awaited.discard(str(request_id))
+
+    def line(self) -> str | None:
+        """The one answer, when nothing is missing; None before, and where nothing is to be said."""
+        is_complete = self.is_whole and not self._awaited
+        return f"[{','.join(self._answers)}]" if is_complete and self._answers else None
+
+
 class Connection:
     """Passes on what may pass, answers the rest itself, and writes what is answered."""
 
@@ -146,44 +171,84 @@ class Connection:
     ) -> None:
         self._to_server, self._to_client, self._wire = to_server, to_client, wire
         self._lifecycle = Lifecycle()
+        self._batches: dict[str, Batch] = {}
+        self._writing = anyio.Lock()
 
     async def take_in(self, lines: AsyncIterator[Line]) -> None:
         async with self._to_server, self._to_client:
             async for line in lines:
-                if not isinstance(line, list):
-                    await self._take(line)
-                elif self._lifecycle.version == batches.VERSION and line:
-                    for message in line[: batches.MOST]:
-                        await self._take(message)
+                if isinstance(line, list):
+                    await self._take_all(line)
                 else:
-                    why = f"this is a batch, which only {batches.VERSION} knows"
-                    await self._take(Unreadable(INVALID_REQUEST, why))
+                    await self._take(line)
 
     async def give_out(self, answers: MemoryObjectReceiveStream[SessionMessage]) -> None:
         async with answers:
             async for answer in answers:
                 self._lifecycle.answered(answer.message)
-                text = answer.message.model_dump_json(by_alias=True, exclude_unset=True)
-                # A client that does not read must not stop the rest.
-                await anyio.to_thread.run_sync(self._write, text.encode() + b"\n")
+                await self._write(self._line_of(answer.message))
 
-    def _write(self, line: bytes) -> None:
+    async def _take_all(self, messages: list[Read]) -> None:
+        try:
+            batches.check(messages, self._lifecycle.version)
+        except Invalid as error:
+            await self._take(Unreadable(INVALID_REQUEST, error.message))
+            return
+        batch = Batch()
+        for message in messages:
+            await self._take(message, batch)
+        batch.is_whole = True
+        await self._write(batch.line())
+
+    async def _take(self, message: Read, batch: Batch | None = None) -> None:
+        refusal = self._refusal(message)
+        if refusal is not None and batch is None:
+            await self._to_client.send(SessionMessage(refusal))
+        elif refusal is not None and batch is not None:
+            batch.add(as_text(refusal))
+        elif not isinstance(message, Unreadable):
+            if batch is not None and isinstance(message, JSONRPCRequest):
+                batch.expect(message.id)
+                self._batches[str(message.id)] = batch
+            await self._to_server.send(SessionMessage(message))
+
+    def _refusal(self, message: Read) -> JSONRPCError | None:
+        """The id is null where none could be read."""
+        if isinstance(message, Unreadable):
+            return refused(message.code, message.why)
+        if self._lifecycle.is_running(message):
+            # With that id, it would be taken for the answer to the other one.
+            return refused(INVALID_REQUEST, "a request with this id is running")
+        if why := self._lifecycle.refusal(message):
+            return refused(INVALID_REQUEST, why, getattr(message, "id", None))
+        return None
+
+    def _line_of(self, message: JSONRPCMessage) -> str | None:
+        """None where it waits for the rest of its batch."""
+        if not isinstance(message, JSONRPCResponse | JSONRPCError):
+            return as_text(message)
+        batch = self._batches.pop(str(message.id), None)
+        if batch is None:
+            return as_text(message)
+        batch.add(as_text(message), message.id)
+        return batch.line()
+
+    async def _write(self, line: str | None) -> None:
+        if line is None:
+            return
+        async with self._writing:
+            # A client that does not read must not stop the rest.
+            await anyio.to_thread.run_sync(self._put, line.encode() + b"\n")
+
+    def _put(self, line: bytes) -> None:
         self._wire.write(line)
         self._wire.flush()
 
-    async def _take(self, message: Read) -> None:
-        if isinstance(message, Unreadable):
-            await self._refuse(message.code, message.why)
-        elif self._lifecycle.is_running(message):
-            # With that id, it would be taken for the answer to the other one.
-            await self._refuse(INVALID_REQUEST, "a request with this id is running")
-        elif why := self._lifecycle.refusal(message):
-            await self._refuse(INVALID_REQUEST, why, getattr(message, "id", None))
-        else:
-            await self._to_server.send(SessionMessage(message))
 
-    async def _refuse(self, code: int, why: str, request_id: RequestId | None = None) -> None:
-        """The id is null where none could be read."""
-        error = ErrorData(code=code, message=why)
-        refusal = JSONRPCError(jsonrpc="2.0", id=request_id, error=error)
-        await self._to_client.send(SessionMessage(refusal))
+def as_text(message: JSONRPCMessage) -> str:
+    return message.model_dump_json(by_alias=True, exclude_unset=True)
+
+
+def refused(code: int, why: str, request_id: RequestId | None = None) -> JSONRPCError:
+    error = ErrorData(code=code, message=why)
+    return JSONRPCError(jsonrpc="2.0", id=request_id, error=error)

@@ -1,5 +1,7 @@
 """The registered resources, as MCP has them."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -19,14 +21,16 @@ from mcp.types import Resource as ListedResource
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from contextd import pipeline, resources
+from contextd.callers import Caller
 from contextd.errors import ContextdError, NotAllowed, NotFound
 from contextd.mcp import answers
 from contextd.mcp.tools import Context, Identify
 from contextd.mcp.workers import Workers
 from contextd.operations import Operation, Result
-from contextd.resources import Contents, Listing, Resource
+from contextd.resources import Contents, Listed, Listing, Resource
 
 NOT_FOUND_BEFORE_2026 = -32002
+MAX_OFFSET_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +43,16 @@ class Resources:
     async def list_newest(
         self, ctx: Context, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        listed: list[ListedResource] = []
-        for resource in resources.installed():
-            if resource.listing:
-                listed += await self._list_one(ctx, resource, resource.listing)
-        return ListResourcesResult(resources=listed)
+        begun, offset = start_of(params.cursor if params else None)
+        found: list[ListedResource] = []
+        for resource in listed_from(begun):
+            page = await self._list_one(ctx, resource, offset)
+            found += [as_listed(one, resource) for one in page.resources]
+            if page.next_offset is not None:
+                cursor = f"{page.next_offset} {resource.template}"
+                return ListResourcesResult(resources=found, next_cursor=cursor)
+            offset = 0
+        return ListResourcesResult(resources=found)
 
     async def list_templates(
         self, ctx: Context, params: PaginatedRequestParams | None
@@ -59,41 +68,84 @@ class Resources:
 
     async def read(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         uri = str(params.uri)
-        try:
+        with refusals_about(uri, ctx):
             reading = resources.at(uri).reading
             found = cast(Contents, await self._run(ctx, reading, {"uri": uri}))
-        except NotFound as error:
-            modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-            code = INVALID_PARAMS if modern else NOT_FOUND_BEFORE_2026
-            raise MCPError(code, error.text, {**error.as_dict(), "uri": uri}) from None
-        except ContextdError as error:
-            raise answers.protocol_error(error) from None
         contents = TextResourceContents(uri=uri, mime_type=found.mime_type, text=found.text)
         return ReadResourceResult(contents=[contents])
 
-    async def _list_one(
-        self, ctx: Context, resource: Resource, listing: Operation
-    ) -> list[ListedResource]:
+    async def check(self, ctx: Context, uris: Iterable[str]) -> None:
+        """Refuse as reading the first that cannot be read is; together they count as one read."""
+        caller, attempt = self.identify(ctx), pipeline.perform
+        for uri in uris:
+            with refusals_about(uri, ctx):
+                reading = resources.at(uri).reading
+                work = partial(attempt, reading, {"uri": uri}, caller)
+                await self.workers.run_concealed("a subscription", work, seconds=reading.timeout)
+            attempt = pipeline.reach
+
+    async def is_readable(self, uri: str, caller: Caller) -> bool:
         try:
-            found = cast(Listing, await self._run(ctx, listing, {}))
+            reading = resources.at(uri).reading
+            work = partial(pipeline.reach, reading, {"uri": uri}, caller)
+            await self.workers.run_concealed("a notification", work, seconds=reading.timeout)
+        except ContextdError:
+            return False
+        return True
+
+    async def _list_one(self, ctx: Context, resource: Resource, offset: int) -> Listing:
+        listing = cast(Operation, resource.listing)
+        try:
+            return cast(Listing, await self._run(ctx, listing, {"offset": offset}))
         except NotAllowed:
-            return []
+            return Listing(resources=[])
         except ContextdError as error:
             raise answers.protocol_error(error) from None
-        return [
-            ListedResource(
-                uri=one.uri,
-                name=one.uri,
-                title=one.title,
-                description=one.description,
-                mime_type=resource.mime_type,
-            )
-            for one in found.resources
-        ]
 
     async def _run(self, ctx: Context, operation: Operation, arguments: dict[str, Any]) -> Result:
         work = partial(pipeline.perform, operation, arguments, self.identify(ctx))
         return await self.workers.run(work, seconds=operation.timeout)
+
+
+def start_of(cursor: str | None) -> tuple[str | None, int]:
+    """The template to go on with, and where in the addresses of that form."""
+    if cursor is None:
+        return None, 0
+    offset, _, template = cursor.partition(" ")
+    is_ours = any(one.template == template for one in listed_from(None))
+    if not is_ours or not offset.isdecimal() or len(offset) > MAX_OFFSET_DIGITS:
+        raise MCPError(INVALID_PARAMS, "this cursor is not one of ours; list from the start")
+    return template, int(offset)
+
+
+def listed_from(template: str | None) -> list[Resource]:
+    """The forms of address that are listed, from that one on."""
+    listed = [one for one in resources.installed() if one.listing]
+    names = [one.template for one in listed]
+    return listed[names.index(template) if template else 0 :]
+
+
+def as_listed(one: Listed, resource: Resource) -> ListedResource:
+    return ListedResource(
+        uri=one.uri,
+        name=one.uri,
+        title=one.title,
+        description=one.description,
+        mime_type=resource.mime_type,
+    )
+
+
+@contextmanager
+def refusals_about(uri: str, ctx: Context) -> Iterator[None]:
+    """Errors of the block as the protocol version has them."""
+    try:
+        yield
+    except NotFound as error:
+        modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+        code = INVALID_PARAMS if modern else NOT_FOUND_BEFORE_2026
+        raise MCPError(code, error.text, {**error.as_dict(), "uri": uri}) from None
+    except ContextdError as error:
+        raise answers.protocol_error(error) from None
 
 
 def as_template(resource: Resource) -> ResourceTemplate:

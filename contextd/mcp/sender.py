@@ -3,15 +3,15 @@
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 
-from contextd.auth import Admission
+from contextd.auth import Admission, Arrival
 from contextd.callers import Principal
 
 
 class Sender(AuthenticatedUser):
     """The user of a request, in the form in which the SDK looks for one."""
 
-    def __init__(self, admission: Admission) -> None:
-        self.admission = admission
+    def __init__(self, arrival: Arrival, admission: Admission) -> None:
+        self.arrival, self.admission = arrival, admission
         super().__init__(
             AccessToken(token="", client_id=self.principal.name, scopes=[], subject=self.context)
         )

@@ -24,7 +24,7 @@ from contextd.mcp.listeners import Listeners
 from contextd.mcp.prompts import Prompts
 from contextd.mcp.resources import Resources
 from contextd.mcp.tasks import Tasks
-from contextd.mcp.tools import Context, Identify, Tools
+from contextd.mcp.tools import Context, Identify, Renew, Tools
 from contextd.mcp.waiting import WaitingCalls
 from contextd.mcp.workers import Workers
 
@@ -82,13 +82,13 @@ class AnnouncingServer(Server[Any]):
         return super().create_initialization_options(changing, *args, **options)
 
 
-def build(workers: Workers, identify: Identify) -> AnnouncingServer:
-    """`identify` tells who sent a request: each transport knows that in its own way."""
+def build(workers: Workers, identify: Identify, renew: Renew) -> AnnouncingServer:
+    """`identify` and `renew` tell who sent a request: each transport knows it in its own way."""
     tasks = Tasks(workers, identify)
     tools = Tools(workers, identify, WaitingCalls(workers, tasks).call)
     resources = Resources(workers, identify)
     prompts = Prompts(workers, identify)
-    listeners = Listeners(workers)
+    listeners = Listeners(workers, resources, renew)
     server = AnnouncingServer(
         NAME,
         version=contextd.__version__,
@@ -108,7 +108,7 @@ def build(workers: Workers, identify: Identify) -> AnnouncingServer:
         on_completion=prompts.complete,
         on_subscribe_resource=listeners.subscribe,
         on_unsubscribe_resource=listeners.unsubscribe,
-        on_subscriptions_listen=listeners.listen,
+        on_subscriptions_listen=listeners.streams.listen,
     )
     server.listeners = listeners
     server.middleware += [conceal, listeners.note, sealed_state(identify)]

@@ -21,6 +21,7 @@ from starlette.types import Receive, Scope, Send
 from contextd import auth, bus, sessions
 from contextd.errors import ContextdError, Invalid, NotFound
 from contextd.mcp import batches, envelope, handshake, replay
+from contextd.mcp.admissions import Admissions
 from contextd.mcp.held import Content, Held, process_that_asked
 from contextd.mcp.peers import Peers
 from contextd.mcp.sender import Sender
@@ -45,8 +46,11 @@ class CallEnded(NotFound):
 class Sessions(StreamableHTTPSessionManager):
     """Holds a part of each session that is used in this process; its row is the truth about it."""
 
-    def __init__(self, server: AnnouncingServer, peers: Peers, look_ups: Workers) -> None:
+    def __init__(
+        self, server: AnnouncingServer, peers: Peers, look_ups: Workers, admissions: Admissions
+    ) -> None:
         super().__init__(server, max_request_body_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+        self._admissions = admissions
         self._server = server
         self._peers = peers
         self._look_ups = look_ups
@@ -97,7 +101,7 @@ class Sessions(StreamableHTTPSessionManager):
             refusal = handshake.refusal(content["id"], error)
             await JSONResponse(refusal, status_code=error.status)(scope, receive, send)
             return
-        held = self._hold(await self._begin(asked, scope["user"]))
+        held = self._hold(await self._begin(asked, scope["user"]), scope["user"])
         await held.ready()
         receive = envelope.unread(body, receive)
         status = await _send_and_report_status(held.transport.handle_request, scope, receive, send)
@@ -119,15 +123,16 @@ class Sessions(StreamableHTTPSessionManager):
         owner = (sender.principal.name, sender.context)
         held = self._held.get(session_id)
         if held is None or held.is_ending:
-            held = await self._take_up(session_id, owner)
+            held = await self._take_up(session_id, sender)
         if held is None or held.owner != owner:
             raise NotFound("there is no such session, or it has ended: initialize a new one")
+        held.sender = sender
         await held.ready()
         return held
 
-    async def _take_up(self, session_id: str, owner: tuple[str, str]) -> Held | None:
-        principal, context = owner
-        find = partial(sessions.find, session_id, principal=principal, context=context)
+    async def _take_up(self, session_id: str, sender: Sender) -> Held | None:
+        principal = sender.principal.name
+        find = partial(sessions.find, session_id, principal=principal, context=sender.context)
         heard = -1
         # While one looks, it may have been told to end: who is told so holds it not yet.
         while heard != self._endings_heard:
@@ -136,10 +141,10 @@ class Sessions(StreamableHTTPSessionManager):
         held = self._held.get(session_id)
         if held is not None and not held.is_ending:
             return held
-        return self._hold(row) if row else None
+        return self._hold(row, sender) if row else None
 
-    def _hold(self, row: Session) -> Held:
-        held = Held(row, partial(self._send_to_stream, row.pk))
+    def _hold(self, row: Session, sender: Sender) -> Held:
+        held = Held(row, sender, self._admissions, partial(self._send_to_stream, row.pk))
         self._held[held.id] = held
         self._tasks.start_soon(self._serve, held)
         return held
@@ -228,7 +233,9 @@ class Sessions(StreamableHTTPSessionManager):
             self._endings_heard += 1
             self._let_go_of(told.sessions)
             return
-        held = None if isinstance(told, bus.Change) else self._held.get(told.session)
+        if isinstance(told, bus.Change | bus.AccessChanged):
+            return
+        held = self._held.get(told.session)
         if held is None or told.sender == bus.this_process():
             return
         match told:

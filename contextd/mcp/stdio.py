@@ -66,23 +66,27 @@ async def _serve(source: int, wire: BinaryIO, context: str | None) -> None:
     session_id = uuid.uuid4().hex
     admitted: ContextVar[Admission] = ContextVar("admitted")
 
+    async def enter() -> Admission:
+        look_up = partial(auth.enter, auth.process_owner(), context, door="mcp")
+        return await workers.run_concealed("authentication", look_up, seconds=auth.LOOKUP_SECONDS)
+
     async def admit(ctx: Context, call_next: CallNext) -> HandlerResult:
         """Middleware: what the context gives is asked anew for each message."""
-        look_up = partial(auth.enter, auth.process_owner(), context, door="mcp")
         try:
-            found = await workers.run_concealed(
-                "authentication", look_up, seconds=auth.LOOKUP_SECONDS
-            )
+            admitted.set(await enter())
         except ContextdError as error:
             raise answers.protocol_error(error) from None
-        admitted.set(found)
         return await call_next(ctx)
 
     def caller_of(ctx: Context) -> Caller:
         client = tools.client_of(ctx)
         return auth.caller_of_mcp(admitted.get(), client=client, session_id=session_id)
 
-    mcp = server.build(workers, caller_of)
+    async def caller_by_now(ctx: Context) -> Caller:
+        client = tools.client_of(ctx)
+        return auth.caller_of_mcp(await enter(), client=client, session_id=session_id)
+
+    mcp = server.build(workers, caller_of, caller_by_now)
     mcp.middleware[:0] = [log, admit]
     async with Peers().listening(), pipes.connected(source, wire) as (incoming, outgoing):
         await mcp.run(incoming, outgoing, mcp.create_initialization_options())

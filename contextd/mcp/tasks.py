@@ -23,7 +23,7 @@ from pydantic import BaseModel
 
 from contextd import detached, operations, pipeline
 from contextd.callers import Caller
-from contextd.conversations import Unanswered
+from contextd.conversations import Detached, Unanswered
 from contextd.detached import Status
 from contextd.errors import ContextdError, Internal, NotFound
 from contextd.mcp import answers
@@ -54,12 +54,14 @@ class UpdateTask(OfTask):
 class Work:
     """One call, and all that is needed to go on with it."""
 
-    id: str
+    call: DetachedCall
     operation: Operation
-    arguments: Mapping[str, Any]
-    replies: Replies
     caller: Caller
     ctx: Context
+
+    @property
+    def id(self) -> str:
+        return str(self.call.pk)
 
 
 class Tasks:
@@ -96,13 +98,13 @@ class Tasks:
         self,
         ctx: Context,
         operation: Operation,
-        arguments: Mapping[str, Any],
+        interim: Detached,
         caller: Caller,
         replies: Replies,
     ) -> dict[str, Any]:
-        begin = partial(detached.begin, caller, operation, arguments, replies)
+        begin = partial(detached.begin, caller, operation, interim, replies)
         call = await self._row(begin)
-        self._go_on(Work(call.pk, operation, arguments, replies, caller, ctx))
+        self._go_on(Work(call, operation, caller, ctx))
         return handle(call)
 
     async def _get(self, ctx: Context, params: OfTask) -> dict[str, Any]:
@@ -115,7 +117,7 @@ class Tasks:
         call, is_ready = await self._row(reply)
         if is_ready:
             operation = operations.get(call.operation)
-            self._go_on(Work(call.pk, operation, call.arguments, call.replies, caller, ctx))
+            self._go_on(Work(call, operation, caller, ctx))
         return DONE
 
     async def _cancel(self, ctx: Context, params: OfTask) -> dict[str, Any]:
@@ -130,10 +132,10 @@ class Tasks:
         running.add_done_callback(lambda _: self._at_work.pop(work.id, None))
 
     async def _work(self, work: Work) -> None:
-        conversation = Unattended(work.ctx, self._workers, work.replies)
+        conversation = Unattended(work.ctx, self._workers, work.call.replies)
         try:
             result = await pipeline.converse(
-                work.operation, dict(work.arguments), work.caller, conversation
+                work.operation, dict(work.call.arguments), work.caller, conversation
             )
         except Unanswered as asked:
             questions = {key: wire(as_request(one)) for key, one in asked.questions.items()}
@@ -146,7 +148,8 @@ class Tasks:
             await self._fail(work, detached.LOST)
             raise
         else:
-            await self._complete(work, answers.success(result, LATEST_MODERN_VERSION))
+            told = pipeline.tell_redacted(result, work.call.redacted)
+            await self._complete(work, answers.success(told, LATEST_MODERN_VERSION))
 
     async def _complete(self, work: Work, result: BaseModel) -> None:
         outcome = {**DONE, **wire(result)}

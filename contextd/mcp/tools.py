@@ -32,6 +32,8 @@ MAX_NAME = 200
 
 Context = ServerRequestContext[Any, Request]
 Identify = Callable[[Context], Caller]
+Renew = Callable[[Context], Awaitable[Caller]]
+"""Who sent a request, with what they may do by now; raises ContextdError when that is nothing."""
 
 Answer = Result | InputRequiredResult | dict[str, Any]
 """What a call comes to: its result, a question, or the handle of a task."""

@@ -44,7 +44,7 @@ class WaitingCalls:
         except Unanswered as asked:
             return dialogue.as_round(asked.questions, replies)
         except Detached as call:
-            return await self._tasks.start(ctx, operation, call.arguments, caller, replies)
+            return await self._tasks.start(ctx, operation, call, caller, replies)
 
     @contextmanager
     def _counted(self) -> Iterator[None]:

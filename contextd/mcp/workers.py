@@ -1,6 +1,7 @@
 """The one hop from the event loop to threads, where all of Django's synchronous code runs."""
 
 import asyncio
+import contextlib
 import contextvars
 import logging
 import threading
@@ -25,6 +26,10 @@ CANCEL_SECONDS = 2.0
 Outcome = TypeVar("Outcome")
 
 
+class Late(Exception):
+    """The time is up; unlike TimeoutError, no work raises it."""
+
+
 class Workers:
     """A few threads and a bounded queue before them."""
 
@@ -41,18 +46,16 @@ class Workers:
         with limits.deadline(seconds):
             job = Job(work)
         future = self._submit(job)
-        answer = asyncio.wrap_future(future)
         try:
-            await asyncio.wait([answer], timeout=seconds)
+            with contextlib.suppress(Late):
+                return await answer_of(future, seconds)
             if future.cancel():
                 raise Busy(f"no worker was free for {seconds:g} s; try again later")
-            await asyncio.wait([answer], timeout=GRACE_SECONDS)
-            if not answer.done():
-                raise TimedOut(f"no answer within {seconds:g} s")
-            return answer.result()
+            with contextlib.suppress(Late):
+                return await answer_of(future, GRACE_SECONDS)
+            raise TimedOut(f"no answer within {seconds:g} s")
         finally:
             if not future.cancel() and not future.done():
-                answer.cancel()
                 asyncio.get_running_loop().run_in_executor(None, job.cancel_query)
 
     async def run_concealed(
@@ -76,6 +79,17 @@ class Workers:
     def shut_down(self) -> None:
         """Start nothing more; what runs is bounded by its own deadline."""
         self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+async def answer_of(future: "Future[Outcome]", seconds: float) -> Outcome:
+    """Raises Late."""
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            return await asyncio.wrap_future(future)
+    except TimeoutError:
+        if limit.expired():
+            raise Late from None
+        raise
 
 
 class Job(Generic[Outcome]):

@@ -4,11 +4,19 @@ import json
 
 from mcp import types
 
+from contextd.callers import Caller
+from contextd.resources import Query, resource
 from tests.conformance.content import PNG
 
 TEMPLATE = types.ResourceTemplate(
     uri_template="test://template/{id}/data", name="template", mime_type="application/json"
 )
+
+
+@resource("test://watched-resource", title="Watched")
+def watched(caller: Caller, query: Query) -> str:
+    """What the suite subscribes to, which only works for what is registered."""
+    return "watched"
 
 
 def plain(uri: str, content: str) -> types.TextResourceContents:
@@ -19,7 +27,7 @@ CONTENTS: dict[str, types.TextResourceContents | types.BlobResourceContents] = {
     contents.uri: contents
     for contents in (
         plain("test://static-text", "This is the content of the static text resource."),
-        plain("test://watched-resource", "watched"),
+        plain("test://watched-resource", watched.__name__),
         plain("test://example-resource", "example"),
         types.BlobResourceContents(uri="test://static-binary", mime_type="image/png", blob=PNG),
     )

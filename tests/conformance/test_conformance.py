@@ -9,7 +9,7 @@ from tests.conformance.suite import RUNS, Outcome, conduct
 from tests.node import needs_node
 from tests.server import environment_of_processes, web_process
 
-pytestmark = needs_node
+pytestmark = [needs_node, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture(scope="module")

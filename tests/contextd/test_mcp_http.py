@@ -2,7 +2,10 @@
 
 import json
 import re
+import socket
 from collections.abc import Callable
+from functools import partial
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -236,3 +239,18 @@ def test_the_gate_stands_before_django(http: httpx2.Client) -> None:
 
     assert response.status_code == 421
     assert "CONTEXTD_ALLOWED_HOSTS" in response.json()["message"]
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/api/v1/status"])
+def test_a_body_that_does_not_come_is_not_waited_for(server: Server, path: str) -> None:
+    address = urlsplit(server.url)
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: {address.netloc}\r\nContent-Type: application/json\r\n"
+        "Accept: application/json, text/event-stream\r\nContent-Length: 100\r\n\r\n"
+    )
+    with socket.create_connection((address.hostname or "", address.port or 0), 20) as slow:
+        slow.sendall(head.encode() + b'{"jsonrpc"')
+        answer = b"".join(iter(partial(slow.recv, 4096), b""))
+
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b"the body did not come within 5 s" in answer

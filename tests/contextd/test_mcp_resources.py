@@ -2,10 +2,15 @@
 
 from typing import Any
 
+import anyio.to_thread
 import httpx2
 import pytest
+from django.db import connection
 from mcp import MCPError, types
 
+from checkpoints.models import Checkpoint
+from contextd.models import Project
+from contextd.resources import PAGE
 from tests.clients import LEGACY_VERSIONS, VERSIONS, over_http
 from tests.plain_http import modern
 from tests.server import Server
@@ -40,9 +45,45 @@ async def test_a_checkpoint_is_listed_and_read(server: Server, version: str) -> 
     assert [template.uri_template for template in templates] == [
         "checkpoint://recent{?project_path,tag}",
         "checkpoint://{checkpoint_id}",
+        "remediation://{remediation_id}",
     ]
     assert text.startswith("Moved logins to OAuth\n/work/shop, saved ")
     assert text.endswith("tags: auth\n\nBy hand.")
+
+
+@pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[-1]])
+async def test_all_there_is_is_listed_page_by_page(server: Server, version: str) -> None:
+    total = 2 * PAGE + 1
+    await anyio.to_thread.run_sync(make_checkpoints, total)
+    pages: list[list[str]] = []
+    cursor = None
+    async with over_http(server, version) as session:
+        while not pages or cursor:
+            params = types.PaginatedRequestParams(cursor=cursor)
+            page = await session.list_resources(params=params)
+            pages.append([resource.uri for resource in page.resources])
+            cursor = page.next_cursor
+
+    assert [len(page) for page in pages] == [PAGE, PAGE, 1]
+    assert len({uri for page in pages for uri in page}) == total
+
+
+def make_checkpoints(number: int) -> None:
+    project = Project.objects.create(name="shop")
+    Checkpoint.objects.bulk_create(
+        Checkpoint(project=project, project_path="/work/shop", summary="one", token_count=1)
+        for _ in range(number)
+    )
+    connection.close()
+
+
+@pytest.mark.parametrize("cursor", ["", "5", "5 nothing://{x}", "-1 checkpoint://{checkpoint_id}"])
+async def test_a_cursor_of_somebody_elses_is_refused(server: Server, cursor: str) -> None:
+    async with over_http(server, VERSIONS[-1]) as session:
+        with pytest.raises(MCPError, match="not one of ours") as raised:
+            await session.list_resources(params=types.PaginatedRequestParams(cursor=cursor))
+
+    assert raised.value.code == -32602
 
 
 async def test_the_query_of_an_address_is_passed_on(server: Server) -> None:

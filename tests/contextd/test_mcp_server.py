@@ -39,7 +39,7 @@ def fail(*args: Any) -> NoReturn:
 async def test_a_bug_in_the_door_tells_only_where_to_look(
     workers: Workers, era: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with Client(build(workers, identify=fail), mode=era) as client:
+    async with Client(build(workers, identify=fail, renew=fail), mode=era) as client:
         with pytest.raises(MCPError) as raised:
             await client.call_tool("status", {})
 
@@ -55,7 +55,7 @@ async def test_what_the_client_did_wrong_stays_its_own_fault(workers: Workers, e
     def identify(ctx: Any) -> Caller:
         return caller_of_mcp(Admission(ANONYMOUS, Entry()), client="-", session_id=None)
 
-    async with Client(build(workers, identify), mode=era) as client:
+    async with Client(build(workers, identify, renew=fail), mode=era) as client:
         with pytest.raises(MCPError) as raised:
             await client.call_tool("no_such_tool", {})
 

@@ -18,7 +18,7 @@ from tests.server import ROOT, Server
 pytestmark = pytest.mark.anyio
 
 COMMAND = [sys.executable, "manage.py", "mcp_stdio"]
-HANDSHAKE = [
+HANDSHAKE: list[dict[str, Any]] = [
     {
         "jsonrpc": "2.0",
         "id": 1,
@@ -172,6 +172,58 @@ def test_only_this_door_pays_for_the_import_of_the_sdk(environment: Mapping[str,
     )
 
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment).returncode == 0
+
+
+def handshake_of(version: str) -> list[dict[str, Any]]:
+    begin, ready = HANDSHAKE
+    return [{**begin, "params": {**begin["params"], "protocolVersion": version}}, ready]
+
+
+def ping(number: int) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": "ping"}
+
+
+def test_a_batch_is_answered_by_one(environment: Mapping[str, str]) -> None:
+    pause = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "door_pause"}}
+    notice = {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}
+    with started(environment) as process:
+        for message in handshake_of("2025-03-26"):
+            write(process, message)
+        read(process)
+        for batch in ([pause, notice, ping(3), 7], [notice], [8]):
+            write(process, batch)
+        write(process, ping(4))
+        lines = [read(process) for _ in range(3)]
+        process.communicate(timeout=20)
+
+    (alone,) = [line for line in lines if not isinstance(line, list)]
+    together = [{answer["id"] for answer in line} for line in lines if isinstance(line, list)]
+    assert alone["id"] == 4
+    assert sorted(together, key=len) == [{None}, {2, 3, None}]
+
+
+@pytest.mark.parametrize(
+    ("version", "size", "why"),
+    [
+        ("2025-03-26", 101, "a batch has 1 to 100 messages, and this has 101"),
+        ("2025-03-26", 0, "a batch has 1 to 100 messages, and this has 0"),
+        ("2025-06-18", 1, "this is a batch, which only 2025-03-26 knows"),
+    ],
+)
+def test_a_batch_that_may_not_come_is_refused_as_a_whole(
+    environment: Mapping[str, str], version: str, size: int, why: str
+) -> None:
+    with started(environment) as process:
+        for message in handshake_of(version):
+            write(process, message)
+        read(process)
+        write(process, [ping(number) for number in range(size)])
+        refused = read(process)
+        rest, _logged = process.communicate(timeout=20)
+
+    assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+    assert refused["error"]["message"] == why
+    assert rest == b""
 
 
 def started(environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":

@@ -6,10 +6,12 @@ from typing import Any
 import httpx2
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 from django.utils import timezone
 
 from contextd import detached, operations
 from contextd.callers import Caller
+from contextd.conversations import Detached
 from contextd.detached import Status
 from contextd.errors import Busy, NotFound
 from contextd.mcp.answers import TASKS
@@ -54,7 +56,7 @@ def wait_for(http: httpx2.Client, task_id: str, *statuses: str) -> Any:
 def test_a_client_comes_back_for_the_result(http: httpx2.Client) -> None:
     task = wait_for(http, begin(http, text="home"), "completed")
 
-    assert task["result"]["structuredContent"] == {"text": "home", "aside": "alone"}
+    assert task["result"]["structuredContent"] == {"text": "home", "aside": "alone", "redacted": 0}
     assert task["result"]["resultType"] == "complete"
 
 
@@ -122,13 +124,31 @@ def test_sessions_have_no_tasks(http: httpx2.Client) -> None:
 
 
 def test_no_credential_is_kept_in_its_arguments(http: httpx2.Client) -> None:
-    wait_for(http, begin(http, text="password=hunter2hunter2"), "completed")
+    task = wait_for(http, begin(http, text="password=hunter2hunter2"), "completed")
 
     assert "hunter2" not in str(DetachedCall.objects.get().arguments)
+    assert task["result"]["structuredContent"]["redacted"] == 1
+
+
+def test_an_admin_sees_calls_and_not_what_was_said(
+    http: httpx2.Client, admin_client: Client
+) -> None:
+    task_id = begin(http, text="xylophone")
+    wait_for(http, task_id, "completed")
+
+    listed = admin_client.get("/admin/contextd/detachedcall/")
+    shown = admin_client.get(f"/admin/contextd/detachedcall/{task_id}/change/")
+    added = admin_client.get("/admin/contextd/detachedcall/add/")
+    deleted = admin_client.post(f"/admin/contextd/detachedcall/{task_id}/delete/", {"post": "yes"})
+
+    assert "door_errand" in listed.content.decode()
+    assert task_id in shown.content.decode()
+    assert "xylophone" not in shown.content.decode()
+    assert (added.status_code, deleted.status_code) == (403, 403)
 
 
 def test_a_call_whose_process_is_gone_has_failed(caller: Caller) -> None:
-    call = detached.begin(caller, operations.get("status"), {}, {})
+    call = detached.begin(caller, operations.get("status"), Detached(), {})
     DetachedCall.objects.update(leased_until=timezone.now())
 
     found = detached.find(caller, call.pk)
@@ -137,14 +157,16 @@ def test_a_call_whose_process_is_gone_has_failed(caller: Caller) -> None:
 
 
 def test_who_works_on_a_call_keeps_it_until_it_is_cancelled(caller: Caller) -> None:
-    kept, cancelled = (detached.begin(caller, operations.get("status"), {}, {}) for _ in range(2))
+    kept, cancelled = (
+        detached.begin(caller, operations.get("status"), Detached(), {}) for _ in range(2)
+    )
     detached.cancel(caller, cancelled.pk)
 
     assert detached.renew([kept.pk, cancelled.pk]) == {cancelled.pk}
 
 
 def test_what_is_cancelled_has_no_other_end(caller: Caller) -> None:
-    call = detached.begin(caller, operations.get("status"), {}, {})
+    call = detached.begin(caller, operations.get("status"), Detached(), {})
     detached.cancel(caller, call.pk)
 
     detached.end(call.pk, Status.COMPLETED, {})
@@ -154,14 +176,14 @@ def test_what_is_cancelled_has_no_other_end(caller: Caller) -> None:
 
 def test_one_principal_has_only_so_many_open(caller: Caller) -> None:
     for _ in range(detached.MOST_OF_A_PRINCIPAL):
-        detached.begin(caller, operations.get("status"), {}, {})
+        detached.begin(caller, operations.get("status"), Detached(), {})
 
     with pytest.raises(Busy):
-        detached.begin(caller, operations.get("status"), {}, {})
+        detached.begin(caller, operations.get("status"), Detached(), {})
 
 
 def test_what_nobody_comes_back_for_is_forgotten(caller: Caller) -> None:
-    call = detached.begin(caller, operations.get("status"), {}, {})
+    call = detached.begin(caller, operations.get("status"), Detached(), {})
     DetachedCall.objects.update(expires_at=timezone.now())
 
     assert detached.forget_expired() == 1

@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
@@ -33,7 +33,7 @@ from tests.plain_http import (
     open_session,
     rpc,
 )
-from tests.server import Server, environment_of_processes, free_port, web_process
+from tests.server import Server, environment_of_processes, eventually, free_port, web_process
 
 SECONDS = 20
 STOP_SECONDS = 10
@@ -70,16 +70,6 @@ def client_of(server: Server) -> httpx2.Client:
 
 def status(client: httpx2.Client, session: Mapping[str, str], id: int = 1) -> int:
     return client.post("/mcp", json=rpc("ping", id=id), headers=dict(session)).status_code
-
-
-def eventually(condition: Callable[[], bool]) -> bool:
-    """Whether it becomes true in time."""
-    deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def reply(question: Any, name: str) -> dict[str, Any]:
@@ -310,16 +300,28 @@ def test_a_resource_that_changes_is_told_to_the_sessions_that_subscribed(
     one: httpx2.Client, other: httpx2.Client
 ) -> None:
     subscribed, uninterested = open_session(one), open_session(one)
-    subscribe = rpc("resources/subscribe", {"uri": "checkpoint://7"})
+    uri = "checkpoint://recent"
+    subscribe = rpc("resources/subscribe", {"uri": uri})
     assert "result" in answer_of(one.post("/mcp", json=subscribe, headers=subscribed))
 
     with listening(other, subscribed) as told, listening(other, uninterested) as not_told:
-        changes.announce("resources", "checkpoint://7")
+        changes.announce("resources", uri)
         changes.announce("tools")
         messages = [next(told), next(told), next(not_told)]
 
-    assert messages[0]["params"] == {"uri": "checkpoint://7"}
+    assert messages[0]["params"] == {"uri": uri}
     assert [message["method"] for message in messages[1:]] == [LIST_CHANGED] * 2
+
+
+def test_a_burst_of_changes_is_told_once(one: httpx2.Client) -> None:
+    with listening(one, open_session(one)) as messages:
+        for _ in range(5):
+            changes.announce("tools")
+        told = next(messages)["method"]
+        changes.announce("prompts")
+        after = next(messages)["method"]
+
+    assert (told, after) == (LIST_CHANGED, "notifications/prompts/list_changed")
 
 
 def test_who_was_out_of_hearing_is_told_that_all_may_have_changed(one: httpx2.Client) -> None:

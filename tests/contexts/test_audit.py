@@ -7,15 +7,19 @@ from typing import Any
 import httpx2
 import pytest
 from django.contrib.auth.models import User
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
 from contextd import pipeline
 from contextd.callers import Caller, Entry
+from contextd.signals import serving_began, serving_ended
 from contexts import audit, tasks
+from contexts.collection import Collection
 from contexts.models import AuditEntry, Token
 from tests.contexts.conftest import MakeContext, MakeToken, Post, grant
 from tests.plain_http import modern
+from tests.server import eventually
 
 pytestmark = pytest.mark.django_db
 
@@ -113,7 +117,8 @@ def test_calls_over_mcp_are_noted_too(
     http.post("/mcp", json=call["json"], headers=headers)
     http.post("/mcp", json=call["json"], headers={**headers, "X-MCP-Context": "backend"})
 
-    entries = AuditEntry.objects.order_by("pk")
+    entries = AuditEntry.objects.filter(user=ann).order_by("pk")
+    assert eventually(lambda: len(entries.all()) == 2)
     assert list(entries.values_list("door", "operation", "context", "was_allowed")) == [
         ("mcp", "checkpoints:checkpoint_list", "default", True),
         ("mcp", "-", "backend", False),
@@ -195,3 +200,40 @@ def test_it_can_be_searched_and_filtered_and_not_changed(
     assert admin_client.post(f"{address}{entry.pk}/change/", {}).status_code == 403
     assert admin_client.post(f"{address}{entry.pk}/delete/", {"post": "yes"}).status_code == 403
     assert admin_client.get(f"{address}add/").status_code == 403
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_collected_is_written_when_serving_ends(caller: Caller) -> None:
+    serving_began.send(None)
+    try:
+        for _ in range(3):
+            pipeline.call("checkpoint_list", {}, caller)
+    finally:
+        serving_ended.send(None)
+
+    assert AuditEntry.objects.count() == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_user_who_is_gone_keeps_no_entry_out(caller: Caller, ann: User) -> None:
+    pipeline.call("checkpoint_list", {}, dataclasses.replace(caller, user_id=ann.pk + 1))
+
+    assert AuditEntry.objects.get().user is None
+
+
+def test_rows_that_cannot_be_written_wait_for_the_database(caplog: Any) -> None:
+    written: list[Any] = []
+
+    def write(rows: Any) -> None:
+        if not caplog.records:
+            raise OperationalError("away")
+        written.extend(rows)
+
+    collection = Collection(write)
+    for number in range(3):
+        collection.add([number])
+    assert eventually(lambda: len(written) == 3)
+    collection.end()
+
+    assert written == [[0], [1], [2]]
+    assert "3 entries wait" in caplog.text

@@ -290,10 +290,12 @@ def test_each_call_asks_the_database_twice_and_anonymous_ones_once(
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
     grant(make_context(projects=(make_project("/w/shop"),)), ann)
-    secret = token_of(ann, contexts=list(Context.objects.all()))["Authorization"].split()[1]
-    auth.admit(secret, "backend", door="rest")  # which notes the use of the token, once a minute
+    token = token_of(ann, contexts=list(Context.objects.all()))["Authorization"]
+    headers = {"host": "localhost", "authorization": token, "x-mcp-context": "backend"}
+    with_token = auth.Arrival.of(headers, "127.0.0.1")
+    auth.admit(with_token, door="rest")  # which notes the use of the token, once a minute
 
     with django_assert_num_queries(2):
-        auth.admit(secret, "backend", door="rest")
+        auth.admit(with_token, door="rest")
     with django_assert_num_queries(1):
-        auth.admit(None, None, door="rest")
+        auth.admit(auth.Arrival.of({"host": "localhost"}, "127.0.0.1"), door="rest")

@@ -5,20 +5,20 @@ to be asked for what belongs to a foreign project.
 """
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx2
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
-from django.core.cache import cache
 
 from contextd import operations, prompts, resources
 from contextd.models import Project
 from tests.conftest import Call
 from tests.contexts.conftest import MakeContext, MakeToken, Post, grant, make_project
-from tests.plain_http import answer_of, modern
+from tests.plain_http import answer_of, modern, open_session, rpc
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -66,13 +66,18 @@ ABOUT_NO_PROJECT = {"status"}
 ADDRESSES = {
     "checkpoint://{checkpoint_id}": "checkpoint://{checkpoint}",
     "checkpoint://recent{?project_path,tag}": f"checkpoint://recent?project_path={FOREIGN}",
+    "remediation://{remediation_id}": "remediation://{remediation}",
 }
 PROMPTS: dict[str, dict[str, str]] = {"resume": {"project_path": FOREIGN}}
-COMPLETIONS = [
-    ("ref/resource", "checkpoint://{checkpoint_id}", "checkpoint_id"),
-    ("ref/resource", "checkpoint://recent{?project_path,tag}", "tag"),
-    ("ref/prompt", "resume", "project_path"),
-]
+# What each argument of a prompt or of a form of address is completed to: {checkpoint} or a mark.
+COMPLETIONS = {
+    ("ref/resource", "checkpoint://{checkpoint_id}", "checkpoint_id"): "{checkpoint}",
+    ("ref/resource", "checkpoint://recent{?project_path,tag}", "project_path"): FOREIGN,
+    ("ref/resource", "checkpoint://recent{?project_path,tag}", "tag"): MARK,
+    ("ref/resource", "remediation://{remediation_id}", "remediation_id"): "{remediation}",
+    ("ref/prompt", "resume", "project_path"): FOREIGN,
+    ("ref/prompt", "resume", "tag"): MARK,
+}
 
 Fill = Callable[[Any], Any]
 
@@ -131,6 +136,18 @@ def test_every_operation_resource_and_prompt_is_walked() -> None:
     assert set(QUESTIONS) | ABOUT_NO_PROJECT == {one.name for one in operations.installed()}
     assert set(ADDRESSES) == {one.template for one in resources.installed()}
     assert set(PROMPTS) == {one.name for one in prompts.installed()}
+    assert set(COMPLETIONS) == {
+        *(
+            ("ref/resource", one.template, argument)
+            for one in resources.installed()
+            for argument in re.findall(r"\w+", "".join(re.findall(r"\{.*?\}", one.template)))
+        ),
+        *(
+            ("ref/prompt", one.name, argument)
+            for one in prompts.installed()
+            for argument in one.request.model_fields
+        ),
+    }
 
 
 @pytest.mark.parametrize(("name", "question"), [*QUESTIONS.items(), *ALSO])
@@ -187,32 +204,64 @@ def test_resources_show_only_what_is_held(
     assert MARK in read("theirs")
 
 
-def test_lists_prompts_and_completions_show_only_what_is_held(
+@pytest.mark.parametrize("template", ADDRESSES)
+def test_who_cannot_read_a_resource_cannot_subscribe_to_it(
+    fill: Fill, token: dict[str, str], http: httpx2.Client, template: str
+) -> None:
+    def answers(context: str) -> Iterator[Any]:
+        session = open_session(http, {**token, "X-MCP-Context": context})
+        for number, method in enumerate(("resources/read", "resources/subscribe")):
+            response = http.post("/mcp", json=rpc(method, {"uri": uri}, number), headers=session)
+            yield answer_of(response).get("error")
+
+    uri = fill(ADDRESSES[template])
+    of_reading, of_subscribing = answers("ours")
+
+    assert of_subscribing == of_reading
+    assert list(answers("theirs")) == [None, None]
+
+
+def test_lists_and_prompts_show_only_what_is_held(
     fill: Fill, token: dict[str, str], http: httpx2.Client
 ) -> None:
     def ask_all(context: str) -> list[str]:
-        cache.clear()  # of rates
         headers = {**token, "X-MCP-Context": context}
-        answers = [ask(http, headers, "resources/list")]
-        for name, arguments in PROMPTS.items():
-            answers.append(ask(http, headers, "prompts/get", name=name, arguments=arguments))
-        for kind, what, argument in COMPLETIONS:
-            ref = {"type": kind, "uri" if kind == "ref/resource" else "name": what}
-            typed = {"name": argument, "value": ""}
-            answers.append(ask(http, headers, "completion/complete", ref=ref, argument=typed))
-        return answers
+        return [
+            ask(http, headers, "resources/list"),
+            ask(http, headers, "resources/templates/list"),
+            *(
+                ask(http, headers, "prompts/get", name=name, arguments=arguments)
+                for name, arguments in PROMPTS.items()
+            ),
+        ]
 
     foreign = fill("checkpoint://{checkpoint}")
     for answer in ask_all("ours"):
         assert MARK not in answer
         assert FOREIGN not in answer.replace(f"saved yet for {FOREIGN}", "")
         assert foreign not in answer
-    listed, resumed, ids, tags, paths = ask_all("theirs")
+    listed, _templates, resumed = ask_all("theirs")
     assert foreign in listed
     assert MARK in resumed
-    assert json.loads(ids)["result"]["completion"]["values"] == [foreign.rpartition("/")[2]]
-    assert MARK in tags
-    assert FOREIGN in paths
+
+
+def test_completions_show_only_what_is_held(
+    fill: Fill, token: dict[str, str], http: httpx2.Client
+) -> None:
+    def complete(context: str, kind: str, what: str, argument: str) -> list[str]:
+        answer = ask(
+            http,
+            {**token, "X-MCP-Context": context},
+            "completion/complete",
+            ref={"type": kind, "uri" if kind == "ref/resource" else "name": what},
+            argument={"name": argument, "value": ""},
+        )
+        values: list[str] = json.loads(answer)["result"]["completion"]["values"]
+        return values
+
+    for asked, value in COMPLETIONS.items():
+        assert fill(value) not in complete("ours", *asked)
+        assert fill(value) in complete("theirs", *asked)
 
 
 def ask(http: httpx2.Client, headers: dict[str, str], method: str, **params: Any) -> str:

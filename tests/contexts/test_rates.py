@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any
 
+import httpx2
 import pytest
 from django.contrib.auth.models import User
 
@@ -10,7 +11,10 @@ from contextd import limits, operations
 from contextd.callers import Caller, Entry
 from contextd.errors import RateLimited
 from contextd.rates import Rate
+from contexts import tokens
+from contexts.models import AuditEntry, Token
 from tests.contexts.conftest import MakeContext, MakeToken, Post, grant
+from tests.plain_http import modern
 
 pytestmark = pytest.mark.django_db
 
@@ -60,3 +64,33 @@ def test_more_contexts_do_not_give_a_user_more_calls(caller: Caller) -> None:
 
     with pytest.raises(RateLimited, match="rate limit exceeded for tool: checkpoint_list"):
         call_in_many_contexts()
+
+
+def test_refusals_are_limited_by_address_and_who_is_let_in_is_not(
+    ann: User, token_of: MakeToken, post: Post
+) -> None:
+    good, lapsed = token_of(ann), token_of(ann)
+    tokens.revoke(Token.objects.order_by("-pk")[0])
+
+    answers = [post("checkpoint_list", token=lapsed) for _ in range(limits.REFUSAL_RATE.burst + 5)]
+
+    statuses = [answer.status_code for answer in answers]
+    assert (statuses[0], statuses[-1]) == (401, 429)
+    assert int(answers[-1]["Retry-After"]) >= 1
+    assert AuditEntry.objects.count() == statuses.count(401) < len(statuses)
+    assert post("checkpoint_list", token=good).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_refusals_over_mcp_are_limited_too(http: httpx2.Client) -> None:
+    wrong = {"Authorization": "Bearer wrong"}
+    call = modern("tools/list")
+    for _ in range(100):
+        answer = http.post("/mcp", json=call["json"], headers={**call["headers"], **wrong})
+        if answer.status_code != 401:
+            break
+
+    assert answer.status_code == 429
+    assert int(answer.headers["retry-after"]) >= 1
+    assert answer.json()["error"]["message"] == "too many requests of yours are refused"
+    assert http.post("/mcp", **call).status_code == 200

@@ -9,7 +9,7 @@ from pydantic import Field
 from contextd.callers import Caller
 from contextd.conversations import Conversation, Form
 from contextd.errors import NotFound
-from contextd.operations import Rate, Request, Result, operation
+from contextd.operations import Rate, Request, Result, Written, operation
 from contextd.validation import Text
 
 
@@ -133,14 +133,19 @@ async def stumble(caller: Caller, request: Nothing, talk: Conversation) -> Said:
     raise RuntimeError("the secret of the house")
 
 
+class Errand(Written):
+    text: str
+    aside: str
+
+
 @operation("door_errand", effect="write", timeout=30)
-async def run_errand(caller: Caller, request: Echo, talk: Conversation) -> Said:
+async def run_errand(caller: Caller, request: Echo, talk: Conversation) -> Errand:
     is_alone = await talk.take_time()
     if request.aside == "ask":
         await talk.ask("agreement", "Are you sure?", Agreement)
     elif request.aside == "linger":
         await asyncio.sleep(20)
-    return Said(text=request.text, aside="alone" if is_alone else "waited for")
+    return Errand(text=request.text, aside="alone" if is_alone else "waited for")
 
 
 @operation("door_linger", effect="read", timeout=30)

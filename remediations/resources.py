@@ -1,0 +1,11 @@
+"""Remediations by address."""
+
+from contextd.callers import Caller
+from contextd.resources import Query, resource
+from remediations import services
+
+
+@resource("remediation://{remediation_id}", title="Remediation")
+def remediation(caller: Caller, query: Query, remediation_id: str) -> str:
+    """One error and how it was fixed, whole."""
+    return services.as_text(services.get(caller, remediation_id))

@@ -1,0 +1,203 @@
+"""Whoever was let in over MCP is let in again for a moment, unless something changed."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.utils import timezone
+from pytest_django.fixtures import Settings
+
+from contextd import changes
+from contextd.auth import Arrival
+from contextd.bus import AccessChanged
+from contextd.callers import Entry, Principal
+from contextd.errors import NotAllowed
+from contextd.mcp.admissions import Admissions
+from contextd.mcp.workers import Workers
+from contexts import services, tokens
+from contexts.models import Context, Permission, Token
+from tests.contexts.conftest import MakeContext, MakeToken, grant, make_project
+
+pytestmark = pytest.mark.anyio
+
+FROM_HERE = Arrival.of({"host": "localhost", "x-mcp-context": "shop"}, "127.0.0.1")
+FROM_ELSEWHERE = Arrival.of({"host": "localhost", "x-mcp-context": "site"}, "127.0.0.1")
+
+entered: list[str | None] = []
+
+
+def enter(principal: Principal, name: str | None) -> Entry:
+    entered.append(name)
+    return Entry(name=name or "default")
+
+
+def enter_at_the_second_try(principal: Principal, name: str | None) -> Entry:
+    entered.append(name)
+    if len(entered) == 1:
+        raise NotAllowed("not yet")
+    return Entry()
+
+
+def enter_while_something_changes(principal: Principal, name: str | None) -> Entry:
+    entered.append(name)
+    changes.hear(AccessChanged())
+    return Entry()
+
+
+@pytest.fixture
+def admissions(settings: Settings) -> Iterator[Admissions]:
+    entered.clear()
+    settings.CONTEXTD_ENTER = f"{__name__}.enter"
+    workers = Workers(1)
+    admissions = Admissions(workers)
+    with admissions.hearing():
+        yield admissions
+    workers.shut_down()
+
+
+async def test_each_context_is_looked_up_once(admissions: Admissions) -> None:
+    for arrival in (FROM_HERE, FROM_ELSEWHERE, FROM_HERE):
+        admitted = await admissions.admit(arrival)
+        assert admitted.entry.name == arrival.context
+
+    assert entered == ["shop", "site"]
+
+
+async def test_a_change_has_it_looked_up_anew(admissions: Admissions) -> None:
+    await admissions.admit(FROM_HERE)
+    changes.hear(AccessChanged())
+    await admissions.admit(FROM_HERE)
+
+    assert entered == ["shop", "shop"]
+
+
+async def test_what_may_have_changed_meanwhile_is_not_kept(
+    admissions: Admissions, settings: Settings
+) -> None:
+    settings.CONTEXTD_ENTER = f"{__name__}.enter_while_something_changes"
+    for _ in range(2):
+        await admissions.admit(FROM_HERE)
+
+    assert entered == ["shop", "shop"]
+
+
+async def test_a_refusal_is_not_kept(admissions: Admissions, settings: Settings) -> None:
+    settings.CONTEXTD_ENTER = f"{__name__}.enter_at_the_second_try"
+    with pytest.raises(NotAllowed):
+        await admissions.admit(FROM_HERE)
+    await admissions.admit(FROM_HERE)
+
+    assert len(entered) == 2
+
+
+async def test_it_is_looked_up_anew_when_the_moment_is_over(
+    admissions: Admissions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("contextd.mcp.admissions.KEPT_SECONDS", 0)
+    for _ in range(2):
+        await admissions.admit(FROM_HERE)
+
+    assert len(entered) == 2
+
+
+def enter_twice(principal: Principal, name: str | None) -> Entry:
+    entered.append(name)
+    if len(entered) > 2:
+        raise NotAllowed("not any more")
+    return Entry()
+
+
+async def test_who_stays_is_looked_up_again_and_again(
+    admissions: Admissions, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CONTEXTD_ENTER = f"{__name__}.enter_twice"
+    monkeypatch.setattr("contextd.mcp.admissions.KEPT_SECONDS", 0)
+    monkeypatch.setattr("contextd.mcp.admissions.LOOKED_UP_EVERY", 0.01)
+
+    await admissions.lapse(FROM_HERE)
+
+    assert len(entered) == 3
+
+
+async def test_who_stays_is_looked_up_when_something_changed(
+    admissions: Admissions, settings: Settings
+) -> None:
+    settings.CONTEXTD_ENTER = f"{__name__}.enter_twice"
+    staying = asyncio.ensure_future(admissions.lapse(FROM_HERE))
+    for times in (1, 2):
+        while len(entered) < times or admissions._kept == {}:
+            await asyncio.sleep(0)
+        changes.hear(AccessChanged())
+
+    await staying
+    assert len(entered) == 3
+
+
+@pytest.fixture
+def told(transactional_db: None) -> Iterator[list[changes.Told]]:
+    """The changes of access."""
+    heard: list[changes.Told] = []
+
+    def hear(told: changes.Told) -> None:
+        if isinstance(told, AccessChanged):
+            heard.append(told)
+
+    end = changes.subscribe(hear)
+    yield heard
+    end()
+
+
+def shop() -> Context:
+    return Context.objects.get(name="shop")
+
+
+def ann() -> User:
+    return User.objects.get(username="ann")
+
+
+def switch_off(record: Context | User) -> None:
+    record.is_active = False
+    record.save()
+
+
+CHANGES: list[Callable[[], object]] = [
+    lambda: services.grant(shop(), Permission.READ, user="ann"),
+    lambda: services.revoke(shop(), user="ann"),
+    lambda: shop().projects.clear(),
+    lambda: switch_off(shop()),
+    lambda: shop().delete(),
+    lambda: tokens.revoke(Token.objects.get()),
+    lambda: Token.objects.get().contexts.add(shop()),
+    lambda: Token.objects.get().delete(),
+    lambda: ann().groups.add(Group.objects.create(name="leads")),
+    lambda: switch_off(ann()),
+    lambda: ann().delete(),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_whatever_gives_or_takes_access_is_told(
+    told: list[changes.Told],
+    make_context: MakeContext,
+    token_of: MakeToken,
+    change: Callable[[], object],
+) -> None:
+    user = User.objects.create_user("ann")
+    grant(make_context("shop", projects=(make_project("/w/shop"),)), user)
+    token_of(user)
+    told.clear()
+
+    change()
+
+    assert told
+
+
+def test_a_login_is_no_change_of_access(told: list[changes.Told]) -> None:
+    user = User.objects.create_user("ann")
+    told.clear()
+
+    user.last_login = timezone.now()
+    user.save(update_fields=["last_login"])
+
+    assert told == []
