@@ -8,6 +8,7 @@ from remediations.services import Match as PastFix
 from troubleshoot import commands, general, weighing
 from troubleshoot.matching import Match
 from troubleshoot.models import Pattern
+from troubleshoot.symptoms import kind_of_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def _of_fix(fix: PastFix) -> SimilarIssue:
         semantic_score=fix.scores.semantic,
         success_rate=remediation.confidence,
         severity=remediation.severity or "medium",
-        category=general.category_of(None),
+        category=general.category_of(kind_of_text(remediation.error_message)),
         tags=list(remediation.tags),
         safety_warnings=list(commands.dangers_in_prose(remediation.solution)),
     )
