@@ -55,7 +55,7 @@ def find(
     hits = {hit.record_id: hit for hit in found.hits}
     signed = signatures.found_in(symptom.texts, signatures.current())
     candidates = Pattern.objects.published() if among is None else among
-    patterns = candidates.filter(pk__in={*hits, *signed})
+    patterns = candidates.filter(pk__in={*hits, *signed}).defer("shipped", "offered")
     matches = [
         _match(symptom, pattern, hits.get(pattern.pk), signed, category, tags)
         for pattern in patterns
