@@ -111,21 +111,21 @@ def of_pattern(
         id=pattern.key,
         description=pattern.title,
         root_cause=pattern.cause,
-        odds=match.odds + weighing.FIXED_BEFORE * bool(cases),
+        odds=match.odds + weighing.odds_of_cases(cases),
         evidence=[*_evidence(symptom, match), *map(_told, cases)],
         category=pattern.category,
         severity=pattern.severity,
         checks=[*_confirming(pattern), *_telling_apart(pattern, rivals)],
-        actions=actions_of(pattern),
+        actions=_safe_first([*map(_told_action, cases), *actions_of(pattern)]),
         distinguishing=[f"Rather “{named[one['id']]}”: {one['tell']}" for one in rivals],
     )
 
 
 def actions_of(pattern: Pattern) -> list[Action]:
-    """Its fix, what destroys last."""
-    actions = [
-        _action(step["do"], step.get("run", ""), step["destructive"]) for step in pattern.fix
-    ]
+    return [_action(step["do"], step.get("run", ""), step["destructive"]) for step in pattern.fix]
+
+
+def _safe_first(actions: list[Action]) -> list[Action]:
     return sorted(actions, key=lambda action: action.destructive)
 
 
@@ -231,7 +231,7 @@ def _of_past_error(symptom: Symptom, fixes: Sequence[PastFix]) -> Hypothesis:
                 expect=f"it was printed under the same circumstances as: {remediation}",
             )
         ],
-        actions=[_told_action(fix) for fix in fixes],
+        actions=_safe_first([_told_action(fix) for fix in fixes]),
     )
 
 

@@ -5,10 +5,12 @@ docs/troubleshooting.md tells how the weights were found.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contextd.search import Hit
 from remediations.scoring import Scores
+from remediations.services import Match as PastFix
 from troubleshoot.models import Pattern
 from troubleshoot.symptoms import Symptom, kind_of_text
 
@@ -20,7 +22,7 @@ SIGNATURE, WORDING = 1.0, 1.2
 SAME_KIND, NAMED, OTHER_LANGUAGE = 0.8, 1.0, -2.0
 CATEGORY, OTHER_CATEGORY, TAG = 0.5, -0.5, 0.4
 TRUST = 1.5
-FIXED_BEFORE = 0.8
+FIXED_BEFORE = 1.6
 EVEN_MATCH, STEEPNESS = 0.75, 16.0
 """A remediation that matches this well is as likely right as wrong, until it is rated."""
 
@@ -97,6 +99,11 @@ def kinds(pattern: Pattern) -> set[str | None]:
 def odds_of_fix(scores: Scores) -> float:
     """That a remediation is for this error, by how well it matches and how it was rated."""
     return STEEPNESS * (scores.match - EVEN_MATCH) + TRUST * (2 * scores.confidence - 1)
+
+
+def odds_of_cases(cases: Sequence[PastFix]) -> float:
+    """What past fixes of the same cause add: the best of them, by how it was rated."""
+    return FIXED_BEFORE * max((fix.scores.confidence for fix in cases), default=0.0)
 
 
 def probability(odds: float) -> float:

@@ -109,6 +109,7 @@ def test_a_past_fix_joins_the_cause_it_is_a_case_of(call: Call, known: Known) ->
     result = call("troubleshoot", error_message=error)
 
     assert "Moved the spool" in " ".join(result.hypotheses[0].evidence)
+    assert "Moved the spool" in result.recommended_actions[1].description
     assert result.hypotheses[0].probability > before
     assert "remediation" in {issue.source for issue in result.similar_issues}
     assert not any(one.startswith("remediation:") for one in ids(result))
