@@ -47,6 +47,7 @@ eval: .venv/installed-dev ## Measure how well search finds
 	@$(BIN)/python -m benchmarks.scratch benchmarks.errors
 	@$(BIN)/python -m benchmarks.scratch benchmarks.code
 	@$(BIN)/python -m benchmarks.scratch benchmarks.threats
+	@$(BIN)/python -m benchmarks.scratch benchmarks.diagnosis
 
 bench: .venv/installed-dev ## Measure how fast it is
 	@$(BIN)/python -m benchmarks.checkpoints

@@ -98,6 +98,27 @@ class Environment(BaseSettings):
         validation_alias=variable("EMBEDDING_API_KEY"),
         description="Bearer token for `EMBEDDING_BASE_URL`.",
     )
+    llm_base_url: WebAddress | None = Field(
+        None,
+        validation_alias=variable("CONTEXTD_LLM_BASE_URL"),
+        description="Language model asked about errors that are not known well. Unset: none.",
+    )
+    llm_model: str = Field(
+        "",
+        validate_default=True,
+        validation_alias=variable("CONTEXTD_LLM_MODEL"),
+        description="Its name; needed with `CONTEXTD_LLM_BASE_URL`.",
+    )
+    llm_api_key: str = Field(
+        "",
+        validation_alias=variable("CONTEXTD_LLM_API_KEY"),
+        description="Key for `CONTEXTD_LLM_BASE_URL`.",
+    )
+    llm_api: Literal["openai", "anthropic"] | None = Field(
+        None,
+        validation_alias=variable("CONTEXTD_LLM_API"),
+        description="What it speaks. Unset: `anthropic` at anthropic.com, elsewhere `openai`.",
+    )
     allowed_hosts: Annotated[list[HostName], NoDecode] = Field(
         [],
         validation_alias=variable("CONTEXTD_ALLOWED_HOSTS"),
@@ -192,6 +213,13 @@ class Environment(BaseSettings):
                 "missing", "needed with CONTEXTD_OAUTH_ISSUER: tokens for others must not count"
             )
         return audience
+
+    @field_validator("llm_model")
+    @classmethod
+    def _named(cls, model: str, info: ValidationInfo) -> str:
+        if not model and info.data.get("llm_base_url"):
+            raise PydanticCustomError("missing", "needed with CONTEXTD_LLM_BASE_URL")
+        return model
 
     @field_validator("embedding_model")
     @classmethod

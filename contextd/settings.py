@@ -40,6 +40,7 @@ INSTALLED_APPS = [
     "remediations",
     "repositories",
     "threats",
+    "troubleshoot",
 ]
 MIDDLEWARE = [
     "contextd.rest.OneErrorShape",

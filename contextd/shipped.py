@@ -37,7 +37,8 @@ class Reading:
 class Library:
     """A kind of record that ships: `name` is its plural and its search domain is `domain`.
 
-    `text_of` gives the headline and the body that a row is found by.
+    `text_of` gives the headline and the body that a row is found by, `examples_of` more such texts,
+    each of which it is found by on its own.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Library:
     model: type[ShippedRecord]
     read: Callable[[], Reading]
     text_of: Callable[[Any], tuple[str, str]]
+    examples_of: Callable[[Any], Sequence[tuple[str, str]]] = lambda row: ()
 
 
 @dataclass(slots=True)
@@ -121,8 +123,13 @@ def difference(row: ShippedRecord) -> str:
 def index(library: Library, rows: Sequence[ShippedRecord]) -> None:
     """Have them found by their words at once, by their meaning when a worker has embedded them."""
     if rows:
-        texts = {row.pk: search.cut(*library.text_of(row)) for row in rows}
+        texts = {row.pk: search.cut_parts(_parts_of(library, row)) for row in rows}
         search.store_many(library.domain, None, texts)
+
+
+def _parts_of(library: Library, row: ShippedRecord) -> list[search.Part]:
+    texts = dict.fromkeys([library.text_of(row), *library.examples_of(row)])
+    return [search.Part(headline, body) for headline, body in texts]
 
 
 def _wait_for_others(library: Library) -> None:

@@ -37,7 +37,7 @@ class PreparedPassage:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A text ready to be stored; `space` is None while it is not embedded."""
+    """What a record is found by, ready to be stored; `space` is None while it is not embedded."""
 
     passages: Sequence[PreparedPassage]
     token_count: int

@@ -1,0 +1,95 @@
+"""`make eval`, diagnosis: labelled errors asked of `troubleshoot`, with the patterns that ship."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from benchmarks import report, sets
+from benchmarks.server import ROOT
+from contextd import pipeline, search, shipped
+from contextd.callers import Caller, Entry
+from troubleshoot import library
+from troubleshoot.operations import Diagnosed
+
+CALLER = Caller(principal="benchmark", door="cli", entry=Entry())
+LABELLED = ROOT / "tests/troubleshoot/labelled.yaml"
+LEVELS = ["high", "medium", "low"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """What was expected, none of it for an error that no pattern explains, and what came."""
+
+    expected: frozenset[str]
+    answer: Diagnosed
+
+    def is_right(self, within: int) -> bool:
+        named = {hypothesis.id for hypothesis in self.answer.hypotheses[:within]}
+        return bool(named & self.expected)
+
+    @property
+    def is_called_unknown(self) -> bool:
+        return self.answer.root_cause.startswith("Unknown")
+
+
+def main() -> None:
+    loaded = shipped.load(library.LIBRARY)
+    while search.embed_pending():
+        pass
+    cases = [ask(case) for case in yaml.safe_load(LABELLED.read_text(encoding="utf-8"))]
+    times = [case.answer.time_taken_ms for case in cases]
+    p50, p95 = (f"{sets.percentile(times, share):.1f}" for share in (0.5, 0.95))
+    text = (
+        f"{len(loaded.added)} patterns; {len(cases)} errors in the forms they turn up in "
+        "(`tests/troubleshoot/labelled.yaml`), asked by `troubleshoot` in one process, without "
+        "HTTP, language model or remediations. Every second error served development; the others "
+        "were looked at for these figures alone.\n\n"
+        f"{accuracy(cases)}\n\n"
+        "How far its own confidence can be trusted, over all errors that have a pattern:\n\n"
+        f"{confidence(cases)}\n\n"
+        f"An answer takes p50 {p50} ms, p95 {p95} ms."
+    )
+    report.write("diagnosis", "Diagnosis: quality and speed", "make eval", text)
+
+
+def ask(case: dict[str, Any]) -> Case:
+    answer = pipeline.call("troubleshoot", {"error_message": case["error"]}, CALLER)
+    assert isinstance(answer, Diagnosed)  # noqa: S101  (for the type)
+    return Case(frozenset(case["expect"]), answer)
+
+
+def accuracy(cases: Sequence[Case]) -> str:
+    heads = ["errors", "known", "top-1", "top-3", "unknown", "called unknown"]
+    halves = {"development": cases[0::2], "held out": cases[1::2], "all": cases}
+    return report.table(heads, [[name, *figures(half)] for name, half in halves.items()])
+
+
+def figures(cases: Sequence[Case]) -> list[str]:
+    known = [case for case in cases if case.expected]
+    unknown = [case for case in cases if not case.expected]
+    return [
+        str(len(known)),
+        share(case.is_right(within=1) for case in known),
+        share(case.is_right(within=3) for case in known),
+        str(len(unknown)),
+        share(case.is_called_unknown for case in unknown),
+    ]
+
+
+def confidence(cases: Sequence[Case]) -> str:
+    rows = []
+    for level in LEVELS:
+        said = [case for case in cases if case.expected and case.answer.confidence == level]
+        rows.append([level, str(len(said)), share(case.is_right(within=1) for case in said)])
+    return report.table(["confidence", "errors", "right"], rows)
+
+
+def share(outcomes: Iterable[bool]) -> str:
+    counted = list(outcomes)
+    return f"{sum(counted) / len(counted):.3f}" if counted else ""
+
+
+if __name__ == "__main__":
+    main()

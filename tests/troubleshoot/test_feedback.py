@@ -1,0 +1,110 @@
+"""`troubleshoot_feedback`: what is said afterwards moves success rates and offers the fix."""
+
+from typing import Any
+
+import pytest
+
+from contextd.errors import Invalid, NotFound
+from remediations.models import Remediation
+from tests.conftest import Call
+from tests.troubleshoot.conftest import DISK_FULL
+from troubleshoot.models import Diagnosis, Pattern
+
+Known = dict[str, Pattern]
+
+
+@pytest.fixture
+def session(call: Call, known: Known) -> str:
+    return str(call("troubleshoot", error_message=DISK_FULL, tags=["ci"]).session_id)
+
+
+def counts(key: str) -> tuple[int, int]:
+    pattern = Pattern.objects.get(key=key)
+    return pattern.worked, pattern.did_not_work
+
+
+def test_what_worked_raises_the_success_rate(call: Call, session: str) -> None:
+    rated = call("troubleshoot_feedback", session_id=session, worked=True)
+
+    assert (rated.hypothesis, rated.status) == ("disk-full", "solved")
+    assert rated.success_rate == pytest.approx(2 / 3, abs=0.001)
+    assert counts("disk-full") == (1, 0)
+
+
+def test_what_did_not_work_lowers_it(call: Call, session: str) -> None:
+    rated = call(
+        "troubleshoot_feedback", session_id=session, hypothesis="inodes-gone", worked=False
+    )
+
+    assert rated.status == "unsolved"
+    assert counts("inodes-gone") == (0, 1)
+    assert counts("disk-full") == (0, 0)
+
+
+def test_said_twice_it_counts_once_and_may_be_taken_back(call: Call, session: str) -> None:
+    for worked in (True, True, False):
+        call("troubleshoot_feedback", session_id=session, worked=worked)
+
+    assert counts("disk-full") == (0, 1)
+
+
+def test_the_fix_is_offered_as_a_remediation(call: Call, session: str) -> None:
+    rated = call(
+        "troubleshoot_feedback", session_id=session, worked=False, fixed_by="Grew the volume"
+    )
+    call("remediation_save", **rated.offer.model_dump())
+
+    assert rated.status == "solved"
+    assert (rated.hypothesis, rated.success_rate) == (None, None)
+    kept = Remediation.objects.get()
+    assert (kept.error_message, kept.solution, kept.tags) == (DISK_FULL, "Grew the volume", ["ci"])
+
+
+def test_the_fix_is_saved_on_request(call: Call, session: str) -> None:
+    rated = call(
+        "troubleshoot_feedback",
+        session_id=session,
+        worked=True,
+        fixed_by="Grew the volume",
+        save=True,
+        project_path="/w/shop",
+    )
+
+    kept = Remediation.objects.get()
+    assert (rated.remediation_id, rated.offer) == (str(kept.pk), None)
+    assert kept.project is not None
+    assert Diagnosis.objects.get().remediation_id == kept.pk
+
+
+def test_a_past_fix_is_rated_too(call: Call, known: Known) -> None:
+    error = "warp coil 7 desynchronised: phase drift of 12 degrees"
+    call("remediation_save", error_message=error, error_type="WarpError", solution="reboot")
+    session = call("troubleshoot", error_message=error).session_id
+
+    call("troubleshoot_feedback", session_id=session, worked=True)
+    rated = call("troubleshoot_feedback", session_id=session, worked=True)
+
+    assert Remediation.objects.get().worked == 1
+    assert rated.success_rate == pytest.approx(2 / 3)
+    Remediation.objects.all().delete()
+    gone = call("troubleshoot_feedback", session_id=session, worked=False)
+    assert gone.success_rate is None
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"hypothesis": "x"}, "hypothesis 'x' is not one of this session: disk-full"),
+        ({"save": True}, "fixed_by is required to save a remediation"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    call: Call, session: str, more: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(Invalid, match=message):
+        call("troubleshoot_feedback", session_id=session, worked=True, **more)
+
+
+def test_a_session_that_is_not_there_is_not_found(call: Call) -> None:
+    with pytest.raises(NotFound, match="there is no troubleshooting session with id '7'"):
+        call("troubleshoot_feedback", session_id="7", worked=True)

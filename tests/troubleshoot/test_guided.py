@@ -1,0 +1,125 @@
+"""Guided troubleshooting: one check at a time, until one hypothesis stands."""
+
+import dataclasses
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextd import pipeline
+from contextd.callers import Caller
+from contextd.errors import Invalid, NotFound
+from tests.conftest import Call
+from tests.troubleshoot.conftest import DISK_FULL, Know
+from troubleshoot import narrowing
+from troubleshoot.hypotheses import Check, Hypothesis
+from troubleshoot.models import Pattern
+
+Known = dict[str, Pattern]
+
+
+def begin(call: Call, error: str = DISK_FULL) -> Any:
+    return call("troubleshoot", error_message=error, mode="guided")
+
+
+def test_the_next_single_check_is_asked_for(call: Call, known: Known) -> None:
+    check = begin(call).next_check
+
+    assert (check.id, check.hypothesis) == ("disk-full:1", "disk-full")
+    assert (check.command, check.expected) == ("df -h /var/lib/shop", "Use% is 100")
+
+
+def test_auto_asks_for_none(call: Call, known: Known) -> None:
+    assert call("troubleshoot", error_message=DISK_FULL).next_check is None
+
+
+def test_a_check_that_fails_rules_its_hypothesis_out(call: Call, known: Known) -> None:
+    session = begin(call).session_id
+
+    narrowed = call("troubleshoot_continue", session_id=session, outcome="not_as_expected")
+
+    assert narrowed.ruled_out == ["The file system has no free blocks"]
+    assert narrowed.next_check.id == "inodes-gone:1"
+    assert narrowed.root_cause == known["inodes-gone"].cause
+
+
+def test_one_hypothesis_stands_in_the_end(call: Call, known: Known) -> None:
+    session = begin(call).session_id
+    call("troubleshoot_continue", session_id=session, outcome="not_as_expected")
+
+    narrowed = call("troubleshoot_continue", session_id=session, outcome="as_expected")
+
+    assert narrowed.is_settled
+    assert narrowed.next_check is None
+    assert narrowed.hypotheses[0].id == "inodes-gone"
+    assert narrowed.recommended_actions[0].description == "Keep fewer small files"
+
+
+def test_where_all_are_ruled_out_general_steps_remain(call: Call, know: Know) -> None:
+    know("module-missing")
+    session = begin(call, "ModuleNotFoundError: No module named 'toml'").session_id
+
+    narrowed = call("troubleshoot_continue", session_id=session, outcome="not_as_expected")
+
+    assert narrowed.root_cause == "Unknown: every hypothesis is ruled out."
+    assert (narrowed.hypotheses, narrowed.confidence_score) == ([], 0)
+    assert narrowed.recommended_actions
+    with pytest.raises(Invalid, match="nothing is left to check"):
+        call("troubleshoot_continue", session_id=session, outcome="unclear")
+
+
+def test_a_check_can_be_named_and_told_anew(call: Call, known: Known) -> None:
+    session = begin(call).session_id
+    arguments = {"session_id": session, "check": "disk-full:1"}
+    call("troubleshoot_continue", outcome="not_as_expected", **arguments)
+
+    narrowed = call("troubleshoot_continue", outcome="as_expected", **arguments)
+
+    assert narrowed.ruled_out == []
+    with pytest.raises(Invalid, match="check 'x' is not one of this session: disk-full:1"):
+        call("troubleshoot_continue", session_id=session, check="x", outcome="unclear")
+
+
+def test_a_session_is_the_callers_own(call: Call, known: Known, caller: Caller) -> None:
+    session = begin(call).session_id
+    for other in (
+        dataclasses.replace(caller, principal="somebody"),
+        dataclasses.replace(caller, entry=dataclasses.replace(caller.entry, name="other")),
+    ):
+        with pytest.raises(NotFound, match="there is no troubleshooting session with id"):
+            pipeline.call(
+                "troubleshoot_continue", {"session_id": session, "outcome": "unclear"}, other
+            )
+
+
+def hypothesis(name: str, odds: float, checks: int = 1) -> Hypothesis:
+    return Hypothesis(
+        id=name,
+        description=name,
+        root_cause=name,
+        odds=odds,
+        evidence=[],
+        category="general",
+        severity="low",
+        checks=[Check(id=f"{name}:{n}", about=name, expect="x") for n in range(checks)],
+    )
+
+
+OUTCOMES = st.sampled_from(["as_expected", "not_as_expected", "unclear"])
+
+
+@given(st.lists(st.floats(-4, 6), min_size=1, max_size=4), st.lists(OUTCOMES, max_size=12))
+def test_narrowing_ends_and_asks_nothing_twice(
+    odds: list[float], outcomes: list[narrowing.Outcome]
+) -> None:
+    hypotheses = [hypothesis(f"h{n}", value, checks=3) for n, value in enumerate(odds)]
+    told: dict[str, narrowing.Outcome] = {}
+    for outcome in outcomes:
+        narrowed = narrowing.narrow(hypotheses, told)
+        assert (narrowed.standing is None) or (narrowed.next_check is None)
+        if narrowed.next_check is None:
+            break
+        assert narrowed.next_check.id not in told
+        told[narrowed.next_check.id] = outcome
+    assert len(told) <= 3 * len(hypotheses)

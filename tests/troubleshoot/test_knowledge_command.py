@@ -1,0 +1,115 @@
+"""`manage.py knowledge validate` refuses broken files, with file and line."""
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from django.core.management import CommandError, call_command
+
+ENTRY = """\
+- id: disk-full
+  title: The disk is full
+  category: storage
+  severity: high
+  technologies: [linux]
+  errors:
+    - No space left on device
+    - ENOSPC
+  signatures: ['No space left']
+  cause: All blocks of the file system are taken.
+  confirm:
+    - run: df -h
+      expect: 100%
+  fix:
+    - do: Look what is big
+      run: du -sh /var
+    - do: Delete logs
+      run: rm -rf /var/log/old
+      destructive: true
+"""
+
+
+@pytest.fixture
+def complaints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> "Complaints":
+    return Complaints(tmp_path, capsys)
+
+
+class Complaints:
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self._folder, self._capsys = folder, capsys
+
+    def about(self, *files: str) -> list[str]:
+        for number, text in enumerate(files):
+            (self._folder / f"{number}.yaml").write_text(dedent(text), encoding="utf-8")
+        with pytest.raises(CommandError):
+            call_command("knowledge", "validate", str(self._folder))
+        return self._capsys.readouterr().err.splitlines()
+
+
+def test_right_files_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "linux.yaml").write_text(ENTRY, encoding="utf-8")
+
+    call_command("knowledge", "validate", str(tmp_path))
+
+    assert capsys.readouterr().out == "1 patterns in 1 files are right\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "complaint"),
+    [
+        ("  title: The disk is full\n", "", "0.yaml:1: title is required"),
+        ("severity: high", "severity: bad", "0.yaml:4: severity: input should be"),
+        ("category: storage", "category: food", "0.yaml:3: category: input should be"),
+        ("  cause:", "  because: x\n  cause:", "0.yaml:10: because is not a known field"),
+        ("    - ENOSPC\n", "", "0.yaml:6: errors: list should have at least 2 items"),
+        ("id: disk-full", "id: Disk_Full", "0.yaml:1: id: string should match pattern"),
+        ("'No space left'", "'No (space'", "0.yaml:9: signatures.0 is no regular expression"),
+        ("'No space left'", "'x*'", "0.yaml:9: signatures.0 fits any text"),
+        ("'No space left'", "'disk quota'", "0.yaml:9: signatures.0 is in none of the errors"),
+        ("run: df -h", "run: rm -r /x", "0.yaml:12: confirm.0 must only look, but it deletes /x"),
+        (
+            "      destructive: true\n",
+            "",
+            "0.yaml:17: fix.1 must say destructive: true, since it deletes /var/log/old",
+        ),
+        (
+            "      run: du -sh /var\n",
+            "      run: du -sh /var\n      destructive: true\n    - {do: Wait, run: sleep 1}\n",
+            "0.yaml:18: fix.1 is safe, so it must stand before what destroys",
+        ),
+        ("title: The", "title: [The", "0.yaml:"),
+        (
+            "  severity: high\n",
+            "  severity: high\n  severity: low\n",
+            "0.yaml:5: severity is given",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(
+    complaints: Complaints, before: str, after: str, complaint: str
+) -> None:
+    assert before in ENTRY
+    told = complaints.about(ENTRY.replace(before, after))
+
+    assert any(line.startswith(complaint) for line in told), told
+
+
+def test_an_id_is_taken_once_over_all_files(complaints: Complaints) -> None:
+    assert complaints.about(ENTRY, ENTRY) == ["1.yaml:1: id disk-full is taken by 0.yaml:1"]
+
+
+def test_rivals_must_be_there(complaints: Complaints) -> None:
+    rival = "  confused_with:\n    - id: {}\n      tell: it is not\n"
+
+    for name in ("nobody", "disk-full"):
+        told = complaints.about(ENTRY + rival.format(name))
+        assert told == [f"0.yaml:21: confused_with names no other pattern: {name}"]
+
+
+def test_a_file_must_be_a_list(complaints: Complaints) -> None:
+    assert complaints.about("id: x\n") == ["0.yaml:1: a file of patterns is a list of them"]
+
+
+def test_a_folder_without_patterns_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="there are no patterns in"):
+        call_command("knowledge", "validate", str(tmp_path))

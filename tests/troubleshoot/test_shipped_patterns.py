@@ -1,0 +1,78 @@
+"""The patterns that ship: files in order, and each error finds its own."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+import yaml
+from django.conf import settings
+
+from tests.troubleshoot.words_alone import WordsAlone
+from troubleshoot import knowledge
+
+LABELLED = settings.BASE_DIR / "tests/troubleshoot/labelled.yaml"
+LEAST_PATTERNS, LEAST_LABELLED = 250, 120
+LEAST_FIRST, LEAST_IN_THREE = 0.93, 0.97
+A_FEW_WORDS = 4
+
+
+@pytest.fixture(scope="module")
+def index() -> WordsAlone:
+    return WordsAlone.of_shipped()
+
+
+@cache
+def labelled() -> list[dict[str, Any]]:
+    cases: list[dict[str, Any]] = yaml.safe_load(LABELLED.read_text(encoding="utf-8"))
+    return cases
+
+
+def test_the_files_are_right_and_enough() -> None:
+    found = knowledge.read()
+
+    assert found.complaints == []
+    assert len(found.patterns) >= LEAST_PATTERNS
+
+
+def test_each_error_finds_its_own_pattern_without_being_in_the_index(index: WordsAlone) -> None:
+    """Nor any other example of its pattern: title, cause and signatures must do."""
+    misled = {
+        (pattern.key, number): first
+        for pattern in index.patterns.values()
+        for number, error in enumerate(pattern.errors)
+        if (first := index.ranked(error, without_examples_of=pattern.pk)[:1]) != [pattern.key]
+    }
+
+    assert misled == {}
+
+
+def test_labelled_errors_are_explained(index: WordsAlone) -> None:
+    """By words and signatures alone; docs/benchmarks.md has the figures with meaning."""
+    known = [case for case in labelled() if case["expect"]]
+    ranked = [(set(case["expect"]), index.ranked(case["error"])) for case in known]
+
+    assert len(known) >= LEAST_LABELLED
+    assert sum(bool(right & set(keys[:1])) for right, keys in ranked) / len(known) >= LEAST_FIRST
+    assert sum(bool(right & set(keys[:3])) for right, keys in ranked) / len(known) >= LEAST_IN_THREE
+
+
+def test_labelled_errors_share_no_line_with_the_patterns() -> None:
+    patterns = {line for written in knowledge.read().patterns for line in lines_of(written.entry)}
+
+    shared = {line for case in labelled() for line in lines_in(case["error"])} & patterns
+
+    assert shared == set()
+
+
+def lines_of(entry: knowledge.Entry) -> Iterator[str]:
+    for text in (*entry.errors, entry.title, entry.cause):
+        yield from lines_in(text)
+
+
+def lines_in(text: str) -> Iterator[str]:
+    """Those of more than a few words: every traceback has the same short ones."""
+    for line in text.splitlines():
+        if len(re.findall(r"\w+", line)) >= A_FEW_WORDS:
+            yield line.strip()

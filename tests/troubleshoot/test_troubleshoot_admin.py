@@ -1,0 +1,180 @@
+"""People write patterns and learn from sessions in the admin."""
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from contextd import shipped
+from contextd.shipped import Library, Reading, Record
+from tests.conftest import Call
+from tests.troubleshoot.conftest import DISK_FULL, KNOWN, Know
+from troubleshoot import library
+from troubleshoot.models import Diagnosis, Pattern
+
+PATTERNS = "/admin/troubleshoot/pattern/"
+SESSIONS = "/admin/troubleshoot/diagnosis/"
+LISTS = ["technologies", "signatures", "tags", "references"]
+JSON = ["confirm", "fix", "confused_with"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def form(key: str, **changes: Any) -> dict[str, Any]:
+    values = {**KNOWN["module-missing"], "key": key, "confused_with": [], "tags": [], **changes}
+    values |= {name: "\n".join(values.get(name, [])) for name in LISTS}
+    values |= {name: json.dumps(values[name]) for name in JSON}
+    return {**values, "errors": "\r\n---\r\n".join(values["errors"])}
+
+
+def messages_of(page: Any) -> str:
+    return " ".join(str(message) for message in page.context["messages"])
+
+
+def likeliest(call: Call, error: str) -> str | None:
+    found = call("troubleshoot", error_message=error).hypotheses
+    return found[0].id if found else None
+
+
+def test_a_pattern_that_is_written_explains_errors_at_once(
+    admin_client: Client, call: Call
+) -> None:
+    errors = ["E: the warp core\nis cold", "warp core too cold"]
+    admin_client.post(f"{PATTERNS}add/", form("warp-cold", errors=errors, signatures=["warp core"]))
+
+    assert Pattern.objects.get().errors == errors
+    assert likeliest(call, "stderr: warp core below limit") == "warp-cold"
+
+
+def test_a_pattern_that_is_changed_is_found_by_its_new_words(
+    admin_client: Client, call: Call, know: Know
+) -> None:
+    pattern = know("module-missing", signatures=[])
+    changed = form("", errors=["the orchard floods: valve 7 open"], signatures=["valve 7 open"])
+
+    admin_client.post(f"{PATTERNS}{pattern.pk}/change/", changed)
+
+    assert likeliest(call, "night shift: valve 7 open again") == "module-missing"
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"signatures": ["(x"]}, "is no regular expression"),
+        ({"confirm": [{"run": "df"}]}, "confirm.0.expect: Field required"),
+        ({"confused_with": [{"id": "nobody", "tell": "x"}]}, "there is no pattern nobody"),
+        (
+            {"fix": [{"do": "x", "run": "rm -rf /x", "destructive": False}]},
+            "must say destructive: true, since it deletes /x",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_and_not_saved(
+    admin_client: Client, changes: dict[str, Any], problem: str
+) -> None:
+    page = admin_client.post(f"{PATTERNS}add/", form("warp-cold", **changes))
+
+    assert problem in page.content.decode()
+    assert not Pattern.objects.exists()
+
+
+def test_a_credential_typed_in_the_form_is_replaced_and_said(admin_client: Client) -> None:
+    cause = "postgresql://app:s3cretpass@db/shop was down for a while"
+    page = admin_client.post(f"{PATTERNS}add/", form("db-down", cause=cause), follow=True)
+
+    assert "s3cretpass" not in Pattern.objects.get().cause
+    assert "1 credentials were replaced" in messages_of(page)
+
+
+def test_people_win_over_what_ships_until_they_take_it(admin_client: Client, call: Call) -> None:
+    texts = {"cause": "The shipped cause, long enough."}
+
+    def load() -> None:
+        values = {**KNOWN["disk-full"], "confused_with": [], "references": [], **texts}
+        reading = Reading([Record("disk-full", values)], [])
+        shipped.load(
+            Library(
+                name="patterns",
+                domain=library.DOMAIN,
+                model=Pattern,
+                read=lambda: reading,
+                text_of=library.text_of,
+                examples_of=library.examples_of,
+            )
+        )
+
+    load()
+    Pattern.objects.update(cause="What people know here.")
+    texts["cause"] = "The newer cause, long enough."
+    load()
+    kept = Pattern.objects.get().cause
+    chosen = {"action": "take_offered", "_selected_action": [Pattern.objects.get().pk]}
+    admin_client.post(PATTERNS, chosen)
+
+    assert kept == "What people know here."
+    assert Pattern.objects.get().cause == "The newer cause, long enough."
+
+
+def test_what_ships_cannot_be_deleted_and_what_people_wrote_can(
+    admin_client: Client, call: Call, know: Know
+) -> None:
+    own, ships = know("module-missing"), know("disk-full", shipped={})
+
+    admin_client.post(f"{PATTERNS}{own.pk}/delete/", {"post": "yes"})
+    refused = admin_client.post(f"{PATTERNS}{ships.pk}/delete/", {"post": "yes"})
+
+    assert refused.status_code == 403
+    assert [pattern.key for pattern in Pattern.objects.all()] == ["disk-full"]
+    assert likeliest(call, "ModuleNotFoundError: No module named 'yaml'") is None
+
+
+def test_patterns_are_searched_by_meaning_and_filtered(admin_client: Client, know: Know) -> None:
+    know("disk-full")
+    know("module-missing")
+
+    found = admin_client.get(PATTERNS, {"q": "package not installed"}).context["cl"].queryset
+    own = admin_client.get(PATTERNS, {"origin": "own"}).context["cl"].queryset
+    offers = admin_client.get(PATTERNS, {"origin": "offer"}).context["cl"].queryset
+
+    assert found[0].key == "module-missing"
+    assert (own.count(), offers.count()) == (2, 0)
+
+
+def test_a_solved_session_becomes_a_draft_that_is_published(
+    admin_client: Client, call: Call, know: Know
+) -> None:
+    know("disk-full")
+    error = "WarpError: the warp core lost phase lock"
+    session = call("troubleshoot", error_message=error, tags=["warp"]).session_id
+    call("troubleshoot_feedback", session_id=session, worked=False, fixed_by="Tighten bolt 9")
+    unsolved = call("troubleshoot", error_message=DISK_FULL).session_id
+    chosen = {"action": "draft_patterns", "_selected_action": [session, unsolved]}
+
+    page = admin_client.post(SESSIONS, chosen, follow=True)
+    draft = Pattern.objects.get(is_draft=True)
+    before = likeliest(call, error)
+    published = admin_client.post(
+        PATTERNS, {"action": "publish", "_selected_action": [draft.pk]}, follow=True
+    )
+
+    assert "Drafted draft-warperror" in messages_of(page)
+    assert f"session {unsolved} does not say what fixed it" in messages_of(page)
+    assert (draft.errors, draft.cause, draft.tags) == ([error], "Tighten bolt 9", ["warp"])
+    assert before != draft.key
+    assert "is published" in messages_of(published)
+    assert likeliest(call, error) == draft.key
+
+
+def test_sessions_are_shown_and_not_edited(admin_client: Client, call: Call, know: Know) -> None:
+    know("disk-full")
+    session = call("troubleshoot", error_message=DISK_FULL).session_id
+
+    listed = admin_client.get(SESSIONS).content.decode()
+    page = admin_client.get(f"{SESSIONS}{session}/change/").content.decode()
+    admin_client.post(f"{SESSIONS}{session}/change/", {"status": "solved"})
+
+    assert "No space left on device" in listed
+    assert "disk-full" in page
+    assert Diagnosis.objects.get().status == "open"
+    assert admin_client.get(f"{SESSIONS}add/").status_code == 403

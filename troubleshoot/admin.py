@@ -1,0 +1,160 @@
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.widgets import AdminTextareaWidget
+from django.contrib.postgres.fields import ArrayField
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from contextd import search, shipped
+from contextd.admin import SearchByMeaning
+from contextd.errors import Invalid
+from troubleshoot import curating, library
+from troubleshoot.models import Diagnosis, Pattern
+
+WRITTEN = [
+    *("key", "title", "category", "severity", "technologies", "errors", "signatures", "cause"),
+    *("confirm", "fix", "confused_with", "tags", "references"),
+]
+COUNTED = ["used_count", "last_used_at", "worked", "did_not_work", "created_at", "updated_at"]
+SEPARATOR = "\n---\n"
+
+
+class Lines(AdminTextareaWidget):
+    """Browsers end lines in their own way."""
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+        typed = super().value_from_datadict(data, files, name)
+        return typed.replace("\r\n", "\n") if isinstance(typed, str) else typed
+
+
+class PatternForm(forms.ModelForm[Pattern]):
+    """Drafts may be incomplete; what is published must be right."""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if self.errors or cleaned.get("is_draft"):
+            return cleaned
+        written = {name: cleaned[name] for name in WRITTEN if name in cleaned}
+        values = {"key": self.instance.key, **written}
+        for field, problem in curating.problems(values).items():
+            self.add_error(field if field in self.fields else None, problem)
+        return cleaned
+
+
+class OriginFilter(admin.SimpleListFilter):
+    title = "origin"
+    parameter_name = "origin"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [
+            ("shipped", "Ships with contextd"),
+            ("own", "Written here"),
+            ("offer", "Newer text"),
+        ]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Pattern]
+    ) -> QuerySet[Pattern] | None:
+        conditions = {
+            "shipped": {"shipped__isnull": False},
+            "own": {"shipped__isnull": True},
+            "offer": {"offered__isnull": False},
+        }
+        chosen = conditions.get(self.value() or "")
+        return queryset.filter(**chosen) if chosen else None
+
+
+@admin.register(Pattern)
+class PatternAdmin(SearchByMeaning, admin.ModelAdmin[Pattern]):
+    """What people write wins over what ships, and upgrades leave it alone."""
+
+    search_domain = library.DOMAIN
+    form = PatternForm
+    list_display = ["title", "category", "severity", "is_draft", "used_count", "worked"]
+    list_filter = ["category", "severity", "is_draft", OriginFilter]
+    fields = [*WRITTEN, "is_draft", *COUNTED]
+    formfield_overrides = {
+        ArrayField: {"delimiter": "\n", "widget": Lines, "help_text": "One a line"}
+    }
+    actions = ["publish", "take_offered"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Pattern | None = None) -> list[str]:
+        return [*COUNTED, *(["key"] if obj else [])]
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """An error has several lines, so errors are parted by a line of dashes."""
+        if db_field.name == "errors":
+            kwargs |= {
+                "delimiter": SEPARATOR,
+                "widget": Lines,
+                "help_text": "As they are printed, parted by a line of ---",
+            }
+            return db_field.formfield(**kwargs)
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
+
+    def save_model(self, request: HttpRequest, obj: Pattern, form: Any, change: bool) -> None:
+        if redacted := curating.save(obj):
+            messages.warning(request, f"{redacted} credentials were replaced before saving")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Pattern | None = None) -> bool:
+        """What ships would come back; it can be made a draft."""
+        may = super().has_delete_permission(request, obj)
+        return may and (obj is None or obj.shipped is None)
+
+    def delete_model(self, request: HttpRequest, obj: Pattern) -> None:
+        curating.delete(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Pattern]) -> None:
+        own = queryset.filter(shipped=None)
+        with transaction.atomic():
+            search.forget(library.DOMAIN, list(own.values_list("pk", flat=True)))
+            own.delete()
+
+    @admin.action(description="Publish the selected drafts", permissions=["change"])
+    def publish(self, request: HttpRequest, queryset: QuerySet[Pattern]) -> None:
+        for pattern in queryset.filter(is_draft=True):
+            values = {name: getattr(pattern, name) for name in WRITTEN}
+            if problems := curating.problems(values):
+                reasons = "; ".join(problems.values())
+                messages.error(request, f"{pattern.key} is not complete: {reasons}")
+                continue
+            pattern.is_draft = False
+            curating.save(pattern)
+            messages.success(request, f"{pattern.key} is published")
+
+    @admin.action(description="Take the newer text that ships", permissions=["change"])
+    def take_offered(self, request: HttpRequest, queryset: QuerySet[Pattern]) -> None:
+        taken = shipped.take_offered(library.LIBRARY, queryset)
+        messages.success(request, f"{len(taken)} took the newer text")
+
+
+@admin.register(Diagnosis)
+class DiagnosisAdmin(admin.ModelAdmin[Diagnosis]):
+    """To look at, and to learn from."""
+
+    list_display = ["__str__", "status", "category", "mode", "principal", "created_at"]
+    list_filter = ["status", "category", "mode", "created_at"]
+    search_fields = ["error_message", "error_type", "fixed_by", "principal"]
+    actions = ["draft_patterns"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Diagnosis | None = None) -> bool:
+        return False
+
+    @admin.action(description="Draft a pattern of each that is solved", permissions=["view"])
+    def draft_patterns(self, request: HttpRequest, queryset: QuerySet[Diagnosis]) -> None:
+        if not request.user.has_perm("troubleshoot.add_pattern"):
+            messages.error(request, "Not done: you may not add patterns")
+            return
+        for diagnosis in queryset:
+            try:
+                pattern = curating.draft_of(diagnosis)
+            except Invalid as error:
+                messages.warning(request, f"Not done: {error.message}")
+            else:
+                messages.success(request, f"Drafted {pattern.key}: complete and publish it")

@@ -1,0 +1,65 @@
+"""What a language model says beside what is known: it may strengthen a hypothesis or add one."""
+
+from collections.abc import Sequence
+
+from troubleshoot import commands, general
+from troubleshoot.advice.schema import Advice, Suggestion
+from troubleshoot.hypotheses import MOST, Action, Check, Hypothesis
+
+ODDS = {"low": -1.8, "medium": -0.8, "high": 0.0}
+"""Of a cause that only the model names; it is never more likely than not."""
+
+AGREEING = {"low": 0.0, "medium": 0.4, "high": 0.8}
+"""What it adds to the odds of a known case."""
+
+
+def with_advice(
+    hypotheses: Sequence[Hypothesis], advice: Advice, *, model: str, kind: str | None
+) -> list[Hypothesis]:
+    """The likeliest first."""
+    known = {one.id: one for one in hypotheses}
+    for number, suggestion in enumerate(advice.suggestions, 1):
+        same = known.get(suggestion.known_id or "")
+        if same:
+            known[same.id] = _agreed(same, suggestion, model)
+        else:
+            added = _new(number, suggestion, model, kind)
+            known[added.id] = added
+    return sorted(known.values(), key=lambda one: (-one.odds, one.id))[: MOST + 1]
+
+
+def _agreed(hypothesis: Hypothesis, suggestion: Suggestion, model: str) -> Hypothesis:
+    said = [f"{model} agrees: {reason}" for reason in suggestion.reasons[:2]] or [f"{model} agrees"]
+    odds = hypothesis.odds + AGREEING[suggestion.likelihood]
+    return hypothesis.model_copy(update={"odds": odds, "evidence": [*hypothesis.evidence, *said]})
+
+
+def _new(number: int, suggestion: Suggestion, model: str, kind: str | None) -> Hypothesis:
+    name = f"model:{number}"
+    actions = [_action(fix.description, fix.command) for fix in suggestion.fixes]
+    return Hypothesis(
+        id=name,
+        description=suggestion.description,
+        root_cause=suggestion.root_cause,
+        odds=ODDS[suggestion.likelihood],
+        evidence=[f"Only {model} says so, from no known case", *suggestion.reasons],
+        category=general.category_of(kind),
+        severity="medium",
+        checks=[
+            Check(id=f"{name}:{place}", about=name, run=_harmless(look.run), expect=look.expect)
+            for place, look in enumerate(suggestion.checks, 1)
+        ],
+        actions=sorted(actions, key=lambda action: action.destructive),
+    )
+
+
+def _harmless(command: str) -> str:
+    """A check that would destroy something is left to the reader's eyes."""
+    return "" if commands.dangers(command) else command
+
+
+def _action(description: str, command: str) -> Action:
+    losses = list(
+        dict.fromkeys([*commands.dangers(command), *commands.dangers_in_prose(description)])
+    )
+    return Action(description=description, command=command, destructive=bool(losses), losses=losses)

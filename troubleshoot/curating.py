@@ -1,0 +1,110 @@
+"""What people do with patterns: write, correct and draft them."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from django.utils import timezone
+from pydantic import Field, ValidationError
+
+from contextd import faults, limits, redaction, search, shipped
+from contextd.errors import Invalid
+from remediations.models import Severity
+from troubleshoot import commands, general, knowledge, library, symptoms
+from troubleshoot.knowledge import Check, Entry, Printed
+from troubleshoot.models import Diagnosis, Pattern
+
+TEXTS = ["title", "errors", "cause", "confirm", "fix", "confused_with"]
+
+
+class OwnEntry(Entry):
+    """A pattern that people write themselves, who may have seen the error once."""
+
+    errors: Annotated[list[Printed], Field(min_length=1, max_length=50)]
+    confirm: Annotated[list[Check], Field(max_length=20)] = []
+
+
+def problems(values: Mapping[str, Any]) -> dict[str, str]:
+    """What is wrong, by field; `key` is the id."""
+    try:
+        entry = OwnEntry.model_validate({"id": values["key"], **_without(values, "key")})
+    except ValidationError as error:
+        return {
+            _field(problem["loc"]): f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+            for problem in error.errors(include_url=False)
+        }
+    wrong = {place[0]: f"{place[1]}: {reason}" for place, reason in _problems_within(entry)}
+    unknown = [one.id for one in entry.confused_with if not _exists(one.id)]
+    if unknown:
+        wrong["confused_with"] = f"there is no pattern {', '.join(unknown)}"
+    return {str(field): reason for field, reason in wrong.items()}
+
+
+def _problems_within(entry: Entry) -> list[tuple[tuple[str | int, ...], str]]:
+    return [*knowledge.of_signatures(entry), *knowledge.of_commands(entry)]
+
+
+def _exists(key: str) -> bool:
+    return Pattern.objects.filter(key=key).exists()
+
+
+def _without(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {field: value for field, value in values.items() if field != name}
+
+
+def _field(place: tuple[str | int, ...]) -> str:
+    field = str(place[0])
+    return "key" if field == "id" else field
+
+
+def save(pattern: Pattern) -> int:
+    """Keep it and have it found by what it says now; how many credentials were taken out of it."""
+    redacted = redaction.redact_value({name: getattr(pattern, name) for name in TEXTS})
+    for name, value in redacted.value.items():
+        setattr(pattern, name, value)
+    with limits.transaction():
+        pattern.save()
+        if pattern.is_draft or pattern.is_retired:
+            search.forget(library.DOMAIN, [pattern.pk])
+        else:
+            shipped.index(library.LIBRARY, [pattern])
+    return len(redacted.findings)
+
+
+def delete(pattern: Pattern) -> None:
+    """One that people wrote; those that ship come back, so they are made drafts instead."""
+    if pattern.shipped is not None:
+        raise Invalid(f"{pattern.key} ships with contextd: make it a draft to switch it off")
+    with limits.transaction():
+        search.forget(library.DOMAIN, [pattern.pk])
+        pattern.delete()
+
+
+def draft_of(diagnosis: Diagnosis) -> Pattern:
+    """A draft of what a solved session has taught; somebody has to complete it."""
+    if diagnosis.status != Diagnosis.Status.SOLVED or not diagnosis.fixed_by:
+        raise Invalid(f"session {diagnosis.pk} does not say what fixed it")
+    symptom = symptoms.read(
+        diagnosis.error_message,
+        diagnosis.stack_trace,
+        facts=diagnosis.facts,
+        tags=diagnosis.tags,
+    )
+    title = faults.normalize(symptom.fault.error_line or str(diagnosis))[:200]
+    losses = commands.dangers_in_prose(diagnosis.fixed_by)
+    return Pattern.objects.create(
+        key=_free_key(title),
+        title=title,
+        category=diagnosis.category or general.category_of(symptom.kind),
+        severity=Severity.MEDIUM,
+        technologies=[symptom.language or "general"],
+        errors=[f"{diagnosis.error_message}\n{diagnosis.stack_trace}".strip()[:10_000]],
+        cause=diagnosis.fixed_by[:5_000],
+        fix=[{"do": diagnosis.fixed_by[:5_000], "run": "", "destructive": bool(losses)}],
+        tags=diagnosis.tags,
+        is_draft=True,
+    )
+
+
+def _free_key(title: str) -> str:
+    key = "-".join(["draft", *knowledge.words_of(title)])[:50].strip("-")
+    return key if not _exists(key) else f"{key}-{timezone.now():%y%m%d%H%M%S}"

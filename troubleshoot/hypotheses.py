@@ -1,0 +1,244 @@
+"""What may have caused an error, with what speaks for it and what to do about it."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from pydantic import BaseModel, ConfigDict
+
+from contextd.search import terms
+from remediations.services import Match as PastFix
+from troubleshoot import commands, general, signatures, weighing
+from troubleshoot.matching import Match
+from troubleshoot.models import Pattern
+from troubleshoot.symptoms import Symptom
+
+WORTH_NAMING = 0.05
+MOST = 5
+MOST_WORDS = 8
+NEARLY_THE_SAME = 0.6
+_WORD = re.compile(r"[A-Za-z_][\w.-]*\w")
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Check(Part):
+    """One thing to look at. Seen as expected it speaks for `about`, and against `rival` if any."""
+
+    id: str
+    about: str
+    run: str = ""
+    expect: str
+    rival: str = ""
+
+    @property
+    def sentence(self) -> str:
+        return f"Run `{self.run}` and expect: {self.expect}" if self.run else self.expect
+
+
+class Action(Part):
+    """A step of a fix; `losses` are what its commands would destroy."""
+
+    description: str
+    command: str = ""
+    expected_outcome: str = ""
+    destructive: bool = False
+    losses: list[str] = []
+
+    @property
+    def safety_notes(self) -> str:
+        if not self.destructive:
+            return ""
+        return f"Careful: {'; '.join(self.losses) or 'it cannot be undone'}. Ask before you run it."
+
+
+class Hypothesis(Part):
+    """`odds` are logarithmic, from its own evidence alone; other ones do not change them."""
+
+    id: str
+    description: str
+    root_cause: str
+    odds: float
+    evidence: list[str]
+    category: str
+    severity: str
+    checks: list[Check] = []
+    actions: list[Action] = []
+    distinguishing: list[str] = []
+
+    @property
+    def probability(self) -> float:
+        return weighing.probability(self.odds)
+
+    @property
+    def verification_steps(self) -> list[str]:
+        return [*(check.sentence for check in self.checks if not check.rival), *self.distinguishing]
+
+
+def form(symptom: Symptom, matches: Sequence[Match], fixes: Sequence[PastFix]) -> list[Hypothesis]:
+    """One for each root cause, the likeliest first; a past fix joins its pattern, if it has one."""
+    likely = [m for m in matches if weighing.probability(m.odds) >= WORTH_NAMING][: 2 * MOST]
+    cases = {match.pattern.pk: cases_of(match.pattern, fixes) for match in likely}
+    joined = {fix.remediation.pk for of_pattern in cases.values() for fix in of_pattern}
+    alone = [fix for fix in fixes if fix.remediation.pk not in joined]
+    named = {match.pattern.key: match.pattern.title for match in likely}
+    formed = [of_pattern(symptom, match, cases[match.pattern.pk], named) for match in likely]
+    formed += _of_fixes(symptom, alone)
+    return sorted(formed, key=lambda one: (-one.odds, one.id))[:MOST]
+
+
+def cases_of(pattern: Pattern, fixes: Sequence[PastFix]) -> list[PastFix]:
+    """The fixes whose errors have a signature of the pattern, or nearly the words of its errors."""
+    return [fix for fix in fixes if is_case(pattern, fix.remediation.error_message)]
+
+
+def is_case(pattern: Pattern, error: str) -> bool:
+    words = set(terms.terms(error))
+    for example in pattern.errors:
+        shared = set(terms.terms(example))
+        if words and len(words & shared) / len(words | shared) > NEARLY_THE_SAME:
+            return True
+    return bool(signatures.found_in([error], signatures.compiled({pattern.pk: pattern.signatures})))
+
+
+def of_pattern(
+    symptom: Symptom, match: Match, cases: Sequence[PastFix], named: dict[str, str]
+) -> Hypothesis:
+    pattern = match.pattern
+    rivals = [rival for rival in pattern.confused_with if rival["id"] in named]
+    return Hypothesis(
+        id=pattern.key,
+        description=pattern.title,
+        root_cause=pattern.cause,
+        odds=match.odds + weighing.odds_of_cases(cases),
+        evidence=[*_evidence(symptom, match), *map(_told, cases)],
+        category=pattern.category,
+        severity=pattern.severity,
+        checks=[*_confirming(pattern), *_telling_apart(pattern, rivals)],
+        actions=_safe_first([*map(_told_action, cases), *actions_of(pattern)]),
+        distinguishing=[f"Rather “{named[one['id']]}”: {one['tell']}" for one in rivals],
+    )
+
+
+def actions_of(pattern: Pattern) -> list[Action]:
+    return [_action(step["do"], step.get("run", ""), step["destructive"]) for step in pattern.fix]
+
+
+def _safe_first(actions: list[Action]) -> list[Action]:
+    return sorted(actions, key=lambda action: action.destructive)
+
+
+def _action(description: str, command: str, destructive: bool) -> Action:
+    losses = list(commands.dangers(command))
+    return Action(
+        description=description,
+        command=command,
+        destructive=destructive or bool(losses),
+        losses=losses,
+    )
+
+
+def _confirming(pattern: Pattern) -> Iterator[Check]:
+    for number, check in enumerate(pattern.confirm, 1):
+        yield Check(
+            id=f"{pattern.key}:{number}",
+            about=pattern.key,
+            run=check.get("run", ""),
+            expect=check["expect"],
+        )
+
+
+def _telling_apart(pattern: Pattern, rivals: Iterable[dict[str, str]]) -> Iterator[Check]:
+    for rival in rivals:
+        yield Check(
+            id=f"{pattern.key}:or:{rival['id']}",
+            about=rival["id"],
+            expect=rival["tell"],
+            rival=pattern.key,
+        )
+
+
+def _evidence(symptom: Symptom, match: Match) -> Iterator[str]:
+    evidence = match.evidence
+    if evidence.signature:
+        yield f"The text has the wording of this error: “{evidence.signature}”"
+    if words := shared_words(symptom.read.text, match.text):
+        yield f"Words in common with a known case: {', '.join(words)}"
+    if evidence.same_kind:
+        yield f"It is an error of the same kind: {symptom.kind}"
+    if frame := symptom.frame:
+        place = f"{frame.file}:{frame.line}" if frame.line else frame.file
+        yield f"Raised under {frame.function or 'code'} in {place}"
+    if evidence.names_technology:
+        named = [one for one in match.pattern.technologies if symptom.names_one_of([one])]
+        yield f"The error or its context names {', '.join(named)}"
+    if match.pattern.worked or match.pattern.did_not_work:
+        yield _record(match.pattern.worked, match.pattern.did_not_work)
+
+
+def _record(worked: int, did_not: int) -> str:
+    return f"Its fix worked in {worked} of {worked + did_not} cases that were reported"
+
+
+def shared_words(text: str, passage: str) -> list[str]:
+    """Words of the text that the passage has too, the longest, in the order of the text."""
+    known = set(terms.terms(passage))
+    words = dict.fromkeys(_WORD.findall(text))
+    shared = [word for word in words if {*terms.terms(word)} & known and len(word) > 2]
+    longest = set(sorted(shared, key=len, reverse=True)[:MOST_WORDS])
+    return [word for word in shared if word in longest]
+
+
+def _told(fix: PastFix) -> str:
+    remediation = fix.remediation
+    return (
+        f"Fixed before (remediation {remediation.pk}, seen {remediation.seen_count} times): "
+        f"{_first_line(remediation.solution)}"
+    )
+
+
+def _of_fixes(symptom: Symptom, fixes: Sequence[PastFix]) -> list[Hypothesis]:
+    """One for each error that was fixed; the best match tells it, its other fixes are evidence."""
+    by_error: dict[str, list[PastFix]] = {}
+    for fix in fixes:
+        by_error.setdefault(fix.remediation.fingerprint, []).append(fix)
+    return [_of_past_error(symptom, same) for same in by_error.values()]
+
+
+def _of_past_error(symptom: Symptom, fixes: Sequence[PastFix]) -> Hypothesis:
+    best, *others = fixes
+    remediation = best.remediation
+    words = shared_words(symptom.read.text, remediation.error_message)
+    evidence = [_told(best)]
+    evidence += [f"Words in common: {', '.join(words)}"] if words else []
+    evidence += ["Its stack is much like this one"] if best.scores.same_stack else []
+    evidence += (
+        [_record(remediation.worked, remediation.did_not_work)] if remediation.worked else []
+    )
+    return Hypothesis(
+        id=f"remediation:{remediation.pk}",
+        description=f"The same as an error that was fixed before: {remediation}",
+        root_cause=remediation.solution,
+        odds=weighing.odds_of_fix(best.scores),
+        evidence=[*evidence, *map(_told, others)],
+        category=general.category_of(symptom.kind),
+        severity=remediation.severity or "medium",
+        checks=[
+            Check(
+                id=f"remediation:{remediation.pk}:1",
+                about=f"remediation:{remediation.pk}",
+                expect=f"it was printed under the same circumstances as: {remediation}",
+            )
+        ],
+        actions=_safe_first([_told_action(fix) for fix in fixes]),
+    )
+
+
+def _told_action(fix: PastFix) -> Action:
+    losses = list(commands.dangers_in_prose(fix.remediation.solution))
+    return Action(description=fix.remediation.solution, destructive=bool(losses), losses=losses)
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0][:200]

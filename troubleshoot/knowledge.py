@@ -1,0 +1,197 @@
+"""What a file of patterns holds, and everything that can be wrong with it."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, get_args
+
+import regex
+from pydantic import AnyUrl, BaseModel, ConfigDict, Field, StringConstraints
+
+from contextd import yaml_files
+from contextd.yaml_files import Complaint, Faulty, Place, YamlFile
+from troubleshoot import commands
+
+FOLDER = Path(__file__).resolve().parent / "knowledge"
+
+CategoryName = Literal[
+    "configuration",
+    "resource",
+    "dependency",
+    "permission",
+    "logic",
+    "network",
+    "storage",
+    "security",
+    "concurrency",
+    "build",
+    "data",
+    "general",
+]
+SeverityName = Literal["low", "medium", "high", "critical"]
+CATEGORIES: tuple[str, ...] = get_args(CategoryName)
+
+Key = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
+Word = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50)]
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=5, max_length=200)]
+Prose = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=5_000)]
+Script = Annotated[str, StringConstraints(strip_whitespace=True, max_length=2_000)]
+Printed = Annotated[str, StringConstraints(pattern=r"\S", max_length=10_000)]
+Regex = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Check(Part):
+    """Something to look at, and what is seen when the cause is this one."""
+
+    run: Annotated[Script, Field(min_length=1)]
+    expect: Prose
+
+
+class Step(Part):
+    """A part of the fix; `run` is a command, or code to change."""
+
+    do: Prose
+    run: Script = ""
+    destructive: bool = False
+
+
+class Rival(Part):
+    """Another pattern that prints nearly the same, and what tells it from this one."""
+
+    id: Key
+    tell: Prose
+
+
+class Entry(Part):
+    """One pattern, as it is written in a file."""
+
+    id: Key
+    title: Line
+    category: CategoryName
+    severity: SeverityName
+    technologies: Annotated[list[Word], Field(min_length=1, max_length=20)]
+    errors: Annotated[list[Printed], Field(min_length=2, max_length=50)]
+    signatures: Annotated[list[Regex], Field(max_length=20)] = []
+    cause: Prose
+    confirm: Annotated[list[Check], Field(min_length=1, max_length=20)]
+    fix: Annotated[list[Step], Field(min_length=1, max_length=20)]
+    confused_with: Annotated[list[Rival], Field(max_length=20)] = []
+    tags: Annotated[list[Word], Field(max_length=20)] = []
+    references: Annotated[list[AnyUrl], Field(max_length=20)] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An entry and the file it stands in, with its number there."""
+
+    entry: Entry
+    file: YamlFile
+    number: int
+
+    def complaint(self, reason: str, *place: str | int) -> Complaint:
+        return self.file.complaint(reason, (self.number, *place))
+
+    @property
+    def where(self) -> str:
+        return f"{self.file.name}:{self.file.line_of((self.number, 'id'))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    patterns: list[Written]
+    complaints: list[Complaint]
+
+
+def read(folder: Path = FOLDER) -> Knowledge:
+    """All patterns of a folder that have the right form, and all that is wrong with the files."""
+    patterns: list[Written] = []
+    complaints: list[Complaint] = []
+    for path in sorted(folder.glob("*.yaml")):
+        try:
+            _read_file(yaml_files.read(path, path.name), patterns, complaints)
+        except Faulty as faulty:
+            complaints += faulty.complaints
+    complaints += [wrong for written in patterns for wrong in _within(written)]
+    complaints += _between(patterns)
+    return Knowledge(patterns, sorted(set(complaints)))
+
+
+def _read_file(file: YamlFile, patterns: list[Written], complaints: list[Complaint]) -> None:
+    if not isinstance(file.content, list):
+        complaints.append(file.complaint("a file of patterns is a list of them"))
+        return
+    for number in range(len(file.content)):
+        try:
+            patterns.append(Written(file.parse(Entry, (number,)), file, number))
+        except Faulty as faulty:
+            complaints += faulty.complaints
+
+
+def _within(written: Written) -> Iterator[Complaint]:
+    """What is wrong with a pattern although its form is right."""
+    for place, reason in (*of_signatures(written.entry), *of_commands(written.entry)):
+        yield written.complaint(f"{'.'.join(map(str, place))} {reason}", *place)
+
+
+def of_signatures(entry: Entry) -> Iterator[tuple[Place, str]]:
+    """Those that cannot be used, or fit none of its own errors."""
+    for number, signature in enumerate(entry.signatures):
+        problem = signature_problem(signature)
+        if problem is None and not any(regex.search(signature, error) for error in entry.errors):
+            problem = "is in none of the errors"
+        if problem:
+            yield ("signatures", number), problem
+
+
+def signature_problem(signature: str) -> str | None:
+    """What is wrong with a regular expression, if anything."""
+    try:
+        compiled = regex.compile(signature)
+    except regex.error as error:
+        return f"is no regular expression: {error}"
+    return "fits any text" if compiled.search("") else None
+
+
+def of_commands(entry: Entry) -> Iterator[tuple[Place, str]]:
+    """Fixes that destroy unsaid or too early, checks that change something."""
+    may_be_safe = True
+    for number, step in enumerate(entry.fix):
+        lost = commands.dangers(step.run)
+        if lost and not step.destructive:
+            yield ("fix", number), f"must say destructive: true, since {lost[0]}"
+        if step.run and not step.destructive and not may_be_safe:
+            yield ("fix", number), "is safe, so it must stand before what destroys"
+        may_be_safe = may_be_safe and not step.destructive
+    for number, check in enumerate(entry.confirm):
+        if lost := commands.dangers(check.run):
+            yield ("confirm", number), f"must only look, but {lost[0]}"
+
+
+def _between(patterns: Iterable[Written]) -> Iterator[Complaint]:
+    """Ids that two patterns have, and names of patterns that there are not."""
+    first: dict[str, Written] = {}
+    for written in patterns:
+        key = written.entry.id
+        if first.setdefault(key, written) is not written:
+            yield written.complaint(f"id {key} is taken by {first[key].where}", "id")
+    for written in patterns:
+        for number, rival in enumerate(written.entry.confused_with):
+            if rival.id not in first or rival.id == written.entry.id:
+                place = ("confused_with", number, "id")
+                yield written.complaint(f"confused_with names no other pattern: {rival.id}", *place)
+
+
+def words_of(title: str) -> list[str]:
+    """The parts of a key that is made of a title."""
+    return re.findall(r"[a-z0-9]+", title.lower())
+
+
+def sizes(patterns: Iterable[Written]) -> Counter[str]:
+    """How many patterns each file has."""
+    return Counter(written.file.name for written in patterns)

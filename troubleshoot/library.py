@@ -1,0 +1,43 @@
+"""The patterns that ship with contextd, and what every pattern is found by."""
+
+from typing import Any
+
+from contextd.shipped import Library, Reading, Record
+from remediations import reading
+from troubleshoot import knowledge
+from troubleshoot.knowledge import Entry
+from troubleshoot.models import Pattern
+
+DOMAIN = "pattern"
+
+
+def read() -> Reading:
+    found = knowledge.read()
+    records = [Record(one.entry.id, values_of(one.entry)) for one in found.patterns]
+    return Reading(records, found.complaints)
+
+
+def values_of(entry: Entry) -> dict[str, Any]:
+    return entry.model_dump(mode="json", exclude={"id"})
+
+
+def text_of(pattern: Pattern) -> tuple[str, str]:
+    """What it is about; its examples are found on their own."""
+    about = ", ".join([*pattern.technologies, *pattern.tags, pattern.category])
+    return pattern.title, f"{pattern.cause}\n{about}"
+
+
+def examples_of(pattern: Pattern) -> list[tuple[str, str]]:
+    """Its errors, read as those that callers ask about are."""
+    readings = [reading.read(error, "") for error in pattern.errors]
+    return [(read.headline, read.details) for read in readings]
+
+
+LIBRARY = Library(
+    name="patterns",
+    domain=DOMAIN,
+    model=Pattern,
+    read=read,
+    text_of=text_of,
+    examples_of=examples_of,
+)

@@ -1,0 +1,84 @@
+"""Finds the patterns that an error may be a case of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from contextd import search
+from contextd.search import Hit
+from troubleshoot import library, signatures, weighing
+from troubleshoot.models import Pattern
+from troubleshoot.symptoms import Symptom
+from troubleshoot.weighing import Evidence
+
+LOOKED_AT = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A pattern with what speaks for it; `text` is what it was found by."""
+
+    pattern: Pattern
+    evidence: Evidence
+    text: str
+
+    @property
+    def odds(self) -> float:
+        return self.evidence.odds
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The best first."""
+
+    matches: list[Match]
+    notice: str | None
+
+
+def find(
+    symptom: Symptom,
+    *,
+    category: str | None = None,
+    tags: Sequence[str] = (),
+    among: QuerySet[Pattern] | None = None,
+) -> Matches:
+    """Those worth weighing, found by words, meaning or a signature; not in a transaction."""
+    found = search.find(
+        symptom.read.text,
+        domain=library.DOMAIN,
+        projects=None,
+        records=among,
+        limit=LOOKED_AT,
+        headline=symptom.read.headline,
+    )
+    hits = {hit.record_id: hit for hit in found.hits}
+    signed = signatures.found_in(symptom.texts, signatures.current())
+    candidates = Pattern.objects.published() if among is None else among
+    patterns = candidates.filter(pk__in={*hits, *signed}).defer("shipped", "offered")
+    matches = [
+        _match(symptom, pattern, hits.get(pattern.pk), signed, category, tags)
+        for pattern in patterns
+    ]
+    return Matches(
+        sorted(matches, key=lambda match: (-match.odds, match.pattern.key)), found.notice
+    )
+
+
+def _match(
+    symptom: Symptom,
+    pattern: Pattern,
+    hit: Hit | None,
+    signed: dict[int, str],
+    category: str | None,
+    tags: Sequence[str],
+) -> Match:
+    evidence = weighing.evidence(
+        symptom,
+        pattern,
+        hit,
+        signed.get(pattern.pk, ""),
+        category=category,
+        tags=frozenset(tag.lower() for tag in tags),
+    )
+    return Match(pattern, evidence, hit.text if hit else "")

@@ -1,0 +1,132 @@
+"""What callers say of a diagnosis afterwards: it moves success rates and offers what fixed it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import F
+
+from contextd import limits
+from contextd.callers import Caller
+from contextd.errors import Invalid, NotFound
+from contextd.models import get_record
+from remediations import services as remediations
+from troubleshoot.models import Diagnosis, Pattern
+
+Status = Diagnosis.Status
+REMEDIATION = "remediation:"
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    session_id: str
+    status: str
+    hypothesis: str | None
+    success_rate: float | None
+    remediation_id: str | None
+    offer: dict[str, Any] | None
+    notice: str | None
+
+
+def rate(
+    caller: Caller,
+    *,
+    session_id: str,
+    worked: bool,
+    hypothesis: str | None,
+    fixed_by: str,
+    save: bool,
+    project_path: str | None,
+) -> Rated:
+    """Said twice it counts once; who changes his mind moves the count."""
+    if save and not fixed_by.strip():
+        raise Invalid("fixed_by is required to save a remediation", field="fixed_by")
+    with limits.transaction():
+        visible = Diagnosis.objects.visible_to(caller).select_for_update()
+        diagnosis = get_record(visible, session_id)
+        rated = _named(diagnosis, hypothesis, fixed_by)
+        success_rate = _judge(caller, diagnosis, rated, worked) if rated else None
+        _close(diagnosis, worked, fixed_by)
+    offer = offer_of(diagnosis) if fixed_by.strip() else None
+    saved = _save(caller, diagnosis, offer, project_path) if offer and save else None
+    return Rated(
+        session_id=str(diagnosis.pk),
+        status=diagnosis.status,
+        hypothesis=rated,
+        success_rate=success_rate,
+        remediation_id=str(saved.remediation.pk) if saved else None,
+        offer=None if saved else offer,
+        notice=saved.notice if saved else None,
+    )
+
+
+def _named(diagnosis: Diagnosis, hypothesis: str | None, fixed_by: str) -> str | None:
+    """By default the likeliest, unless something else is said to have fixed it."""
+    ids = [one["id"] for one in diagnosis.hypotheses]
+    if hypothesis is None:
+        return ids[0] if ids and not fixed_by.strip() else None
+    if hypothesis not in ids:
+        names = ", ".join(ids) or "it has none"
+        raise Invalid(
+            f"hypothesis {hypothesis!r} is not one of this session: {names}", field="hypothesis"
+        )
+    return hypothesis
+
+
+def _judge(caller: Caller, diagnosis: Diagnosis, hypothesis: str, worked: bool) -> float | None:
+    before = diagnosis.verdicts.get(hypothesis)
+    diagnosis.verdicts = {**diagnosis.verdicts, hypothesis: worked}
+    if hypothesis.startswith(REMEDIATION):
+        return _judge_remediation(caller, hypothesis.removeprefix(REMEDIATION), before, worked)
+    return _judge_pattern(hypothesis, before, worked)
+
+
+def _judge_pattern(key: str, before: bool | None, worked: bool) -> float | None:
+    moves = {"worked" if worked else "did_not_work": 1}
+    if before is not None:
+        moves["worked" if before else "did_not_work"] = -1 if before != worked else 0
+    changed = {name: F(name) + step for name, step in moves.items() if step}
+    if before != worked:
+        Pattern.objects.filter(key=key).update(**changed)
+    pattern = Pattern.objects.filter(key=key).first()
+    return round(pattern.success_rate, 3) if pattern else None
+
+
+def _judge_remediation(
+    caller: Caller, remediation_id: str, before: bool | None, worked: bool
+) -> float | None:
+    try:
+        if before == worked:
+            return remediations.get(caller, remediation_id).confidence
+        outcome: remediations.Outcome = "worked" if worked else "did_not_work"
+        return remediations.rate(caller, remediation_id, outcome).confidence
+    except NotFound:  # deleted since
+        return None
+
+
+def _close(diagnosis: Diagnosis, worked: bool, fixed_by: str) -> None:
+    if worked or fixed_by.strip():
+        diagnosis.status = Status.SOLVED
+    elif diagnosis.status == Status.OPEN:
+        diagnosis.status = Status.UNSOLVED
+    diagnosis.fixed_by = fixed_by.strip() or diagnosis.fixed_by
+    diagnosis.save(update_fields=["verdicts", "status", "fixed_by", "updated_at"])
+
+
+def offer_of(diagnosis: Diagnosis) -> dict[str, Any]:
+    """The arguments for saving the fix."""
+    return {
+        "error_message": diagnosis.error_message,
+        "error_type": diagnosis.error_type or "Error",
+        "solution": diagnosis.fixed_by,
+        "stack_trace": diagnosis.stack_trace,
+        "context": diagnosis.facts,
+        "tags": diagnosis.tags,
+    }
+
+
+def _save(
+    caller: Caller, diagnosis: Diagnosis, offer: dict[str, Any], project_path: str | None
+) -> remediations.Saved:
+    saved = remediations.save(caller, project_path=project_path, severity=None, **offer)
+    Diagnosis.objects.filter(pk=diagnosis.pk).update(remediation_id=saved.remediation.pk)
+    return saved

@@ -1,0 +1,290 @@
+"""What can be done with an error that nobody understands yet."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from django.db import DatabaseError
+from django.db.models import F
+from django.urls import reverse
+from django.utils import timezone
+
+from contextd import limits, search, shipped
+from contextd.callers import Caller
+from contextd.errors import Invalid
+from contextd.models import get_record
+from contextd.status import Unhealthy, health_check
+from remediations import services as remediations
+from troubleshoot import general, hypotheses, library, matching, narrowing, similar, symptoms
+from troubleshoot.hypotheses import Action, Check, Hypothesis
+from troubleshoot.models import SUCCESS_RATE, Diagnosis, Pattern
+from troubleshoot.narrowing import Narrowed, Outcome
+from troubleshoot.similar import KnownError, SimilarIssue
+from troubleshoot.symptoms import Symptom
+
+KNOWN = 0.25
+"""Below that no hypothesis is called a cause."""
+
+RIVALRY = 0.5
+"""How much a second hypothesis that is as likely takes away from the confidence in the first."""
+
+FIX_MATCHES = 0.6
+Status = Diagnosis.Status
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a caller says of an error."""
+
+    error_message: str
+    stack_trace: str = ""
+    context: Mapping[str, str] = field(default_factory=dict)
+    category: str | None = None
+    tags: Sequence[str] = ()
+    mode: str = "auto"
+    top_k: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is made of it; `outcomes` are those of checks already made."""
+
+    told: Told
+    symptom: Symptom
+    hypotheses: list[Hypothesis]
+    similar: list[SimilarIssue]
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+
+    @property
+    def narrowed(self) -> Narrowed:
+        return narrowing.narrow(self.hypotheses, self.outcomes)
+
+    @property
+    def best(self) -> Hypothesis | None:
+        """None for an unknown error."""
+        left = self.narrowed.hypotheses
+        return left[0] if left and left[0].probability >= KNOWN else None
+
+    @property
+    def confidence(self) -> float:
+        return confidence_in(self.narrowed.hypotheses)
+
+    @property
+    def category(self) -> str:
+        if self.best:
+            return self.best.category
+        return self.told.category or general.category_of(self.symptom.kind)
+
+    @property
+    def severity(self) -> str:
+        return self.best.severity if self.best else "medium"
+
+    @property
+    def root_cause(self) -> str:
+        if self.best:
+            return self.best.root_cause
+        kind = f" It is of the kind “{self.symptom.kind}”." if self.symptom.kind else ""
+        return f"Unknown: nothing that is known fits this error well.{kind}"
+
+    @property
+    def actions(self) -> list[Action]:
+        if self.best is None:
+            return [
+                Action(description=step)
+                for step in (*general.steps(self.category), general.REMEMBER)
+            ]
+        return recommended(self.best)
+
+    @property
+    def diagnostic_steps(self) -> list[str]:
+        """How to make sure of the best, or general steps for what is unknown."""
+        if self.best is None:
+            return list(general.steps(self.category))
+        return self.best.verification_steps
+
+    def noticing(self, *notices: str | None) -> "Answer":
+        return replace(self, notices=(*self.notices, *(one for one in notices if one)))
+
+
+def confidence_in(ranked: Sequence[Hypothesis]) -> float:
+    """In the first: how much speaks for it, less where as much speaks for another one.
+
+    Not what remains when all shares are made to add up to one, so a weak match alone stays weak.
+    """
+    if not ranked:
+        return 0.0
+    first, *others = (one.probability for one in ranked)
+    return first * (1 - RIVALRY * max(others, default=0.0))
+
+
+def recommended(hypothesis: Hypothesis) -> list[Action]:
+    """First make sure, then fix it, what destroys at the end."""
+    checks = [check for check in hypothesis.checks if check.about == hypothesis.id and check.run]
+    sure = [
+        Action(
+            description="Make sure that it is this",
+            command=check.run,
+            expected_outcome=check.expect,
+        )
+        for check in checks[:1]
+    ]
+    return [*sure, *hypothesis.actions]
+
+
+def register_for_search() -> None:
+    shipped.register(library.LIBRARY)
+    search.register(
+        search.Domain(
+            name=library.DOMAIN,
+            title="Patterns",
+            visible_to=Pattern.objects.visible_to,
+            url_of=lambda pk: reverse("admin:troubleshoot_pattern_change", args=[pk]),
+        )
+    )
+
+
+@health_check("troubleshoot")
+def probe() -> None:
+    """There is knowledge to diagnose with."""
+    try:
+        is_there = Pattern.objects.published().exists()
+    except DatabaseError:
+        raise Unhealthy("patterns cannot be read; run manage.py migrate") from None
+    if not is_there:
+        raise Unhealthy("there are no patterns; run manage.py load_shipped")
+
+
+def diagnose(caller: Caller, told: Told) -> Answer:
+    """What may have caused it, by all that is known and the past fixes the caller may see."""
+    symptom = symptoms.read(
+        told.error_message, told.stack_trace, facts=told.context, tags=told.tags
+    )
+    matches = matching.find(symptom, category=told.category, tags=told.tags)
+    fixes = remediations.find(
+        caller,
+        error_message=told.error_message,
+        stack_trace=told.stack_trace,
+        limit=told.top_k,
+        min_score=FIX_MATCHES,
+        tags=(),
+    )
+    return Answer(
+        told=told,
+        symptom=symptom,
+        hypotheses=hypotheses.form(symptom, matches.matches, fixes.matches),
+        similar=similar.issues(matches.matches, fixes.matches, told.top_k),
+    ).noticing(matches.notice or fixes.notice)
+
+
+def keep(caller: Caller, answer: Answer) -> Diagnosis:
+    """Keep the session, so that it can be continued and rated."""
+    told = answer.told
+    with limits.transaction():
+        if answer.best:
+            _count_use(answer.best.id)
+        return Diagnosis.objects.create(
+            principal=caller.principal,
+            context=caller.context,
+            error_message=told.error_message,
+            stack_trace=told.stack_trace,
+            error_type=answer.symptom.read.error_type[:200],
+            facts=dict(told.context),
+            category=answer.category,
+            tags=list(dict.fromkeys(told.tags)),
+            mode=told.mode,
+            hypotheses=[one.model_dump() for one in answer.hypotheses],
+            answers=dict(answer.outcomes),
+        )
+
+
+def _count_use(hypothesis_id: str) -> None:
+    used = Pattern.objects.filter(key=hypothesis_id)
+    used.update(used_count=F("used_count") + 1, last_used_at=timezone.now())
+
+
+def get(caller: Caller, session_id: str) -> Diagnosis:
+    return get_record(Diagnosis.objects.visible_to(caller), session_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A session, and what is left of its hypotheses."""
+
+    diagnosis: Diagnosis
+    narrowed: Narrowed
+
+    @property
+    def confidence(self) -> float:
+        return confidence_in(self.narrowed.hypotheses)
+
+    @property
+    def root_cause(self) -> str:
+        left = self.narrowed.hypotheses
+        return left[0].root_cause if left else "Unknown: every hypothesis is ruled out."
+
+    @property
+    def actions(self) -> list[Action]:
+        """Empty while there is still something to check."""
+        if self.narrowed.next_check:
+            return []
+        left = self.narrowed.hypotheses
+        if left:
+            return left[0].actions
+        steps = (*general.steps(self.diagnosis.category), general.REMEMBER)
+        return [Action(description=step) for step in steps]
+
+
+def progress(diagnosis: Diagnosis) -> Progress:
+    formed = [Hypothesis.model_validate(one) for one in diagnosis.hypotheses]
+    return Progress(diagnosis, narrowing.narrow(formed, diagnosis.answers))
+
+
+def proceed(caller: Caller, session_id: str, *, check: str | None, outcome: Outcome) -> Progress:
+    """Take the outcome of a check, by default the one that was asked for."""
+    with limits.transaction():
+        visible = Diagnosis.objects.visible_to(caller).select_for_update()
+        diagnosis = get_record(visible, session_id)
+        made = _check_of(diagnosis, check)
+        diagnosis.answers = {**diagnosis.answers, made.id: outcome}
+        diagnosis.save(update_fields=["answers", "updated_at"])
+    return progress(diagnosis)
+
+
+def _check_of(diagnosis: Diagnosis, check_id: str | None) -> Check:
+    before = progress(diagnosis)
+    if check_id is None:
+        if before.narrowed.next_check is None:
+            raise Invalid(
+                "nothing is left to check; rate it with troubleshoot_feedback", field="check"
+            )
+        return before.narrowed.next_check
+    known = [check for one in before.narrowed.hypotheses for check in one.checks]
+    known += [check for one in before.narrowed.ruled_out for check in one.checks]
+    found = next((check for check in known if check.id == check_id), None)
+    if found is None:
+        names = ", ".join(check.id for check in known[:20]) or "none"
+        raise Invalid(f"check {check_id!r} is not one of this session: {names}", field="check")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    patterns: list[KnownError]
+    total: int
+
+
+def list_patterns(
+    caller: Caller,
+    *,
+    category: str | None,
+    severity: str | None,
+    min_success_rate: float,
+    limit: int,
+) -> Listed:
+    """Those that helped most first."""
+    given = {"category": category, "severity": severity}
+    wanted = {name: value for name, value in given.items() if value}
+    visible = Pattern.objects.visible_to(caller).filter(**wanted)
+    patterns = visible.annotate(rate=SUCCESS_RATE).filter(rate__gte=min_success_rate)
+    ranked = patterns.order_by("-rate", "-used_count", "key")[:limit]
+    return Listed(list(map(similar.known_error, ranked)), patterns.count())

@@ -1,0 +1,103 @@
+"""Finds the patterns whose exact codes and fixed wording stand in a text."""
+
+import logging
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import regex
+from django.db.models import Count, Max
+
+from troubleshoot.models import Pattern
+
+LONGEST = 20_000
+SECONDS = 1.0
+"""One that takes longer is left out: people write them, and some cannot be searched for."""
+
+SHOWN = 120
+_TOKEN = re.compile(
+    r"""(?P<open>\((?:\?[^)\w]*[:=!<])?) | (?P<close>\)) | (?P<either>\|)
+      | (?P<maybe>[?*]|\{\d*,?\d*\}) | (?P<literal>\\[^\w\s]|[^\\.^$|()\[\]{}*+?])
+      | (?P<other>\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """`needed` stands in every text that the expression fits, as far as can be told."""
+
+    pattern_id: int
+    expression: Any
+    needed: str
+
+
+def current() -> Sequence[Signature]:
+    """Those of the published patterns, read anew when one of them has changed."""
+    state = Pattern.objects.published().aggregate(Count("pk"), Max("updated_at"))
+    return _of_state(*state.values())
+
+
+@lru_cache(maxsize=1)
+def _of_state(count: int, newest: Any) -> Sequence[Signature]:
+    rows = Pattern.objects.published().order_by("pk").values_list("pk", "signatures")
+    return compiled(dict(rows))
+
+
+def compiled(signatures: Mapping[int, Sequence[str]]) -> Sequence[Signature]:
+    built = []
+    for pattern_id, expressions in signatures.items():
+        for expression in expressions:
+            try:
+                built.append(
+                    Signature(pattern_id, regex.compile(expression), needed_by(expression))
+                )
+            except regex.error as error:
+                logger.warning("pattern %s: %r is left out: %s", pattern_id, expression, error)
+    return built
+
+
+def needed_by(expression: str) -> str:
+    """The longest piece of plain text that an expression asks for, empty where none is sure."""
+    if "(?" in expression and regex.search(r"\(\?[a-zA-Z]", expression):
+        return ""  # flags may make it blind to case
+    runs, depth = [""], 0
+    for token in _TOKEN.finditer(expression):
+        kind = token.lastgroup
+        depth += (kind == "open") - (kind == "close")
+        if kind == "either" and not depth:
+            return ""
+        if kind == "literal" and not depth:
+            runs[-1] += token[0][-1]
+            continue
+        if kind == "maybe":
+            runs[-1] = runs[-1][:-1]
+        runs.append("")
+    return max(runs, key=len)
+
+
+def found_in(texts: Sequence[str], signatures: Iterable[Signature]) -> dict[int, str]:
+    """The ids of patterns, with the longest part of a text that fits one of their signatures."""
+    texts = [text[:LONGEST] for text in texts]
+    found: dict[int, str] = {}
+    for signature in signatures:
+        parts = [_part(text, signature) for text in texts if signature.needed in text]
+        longest = max([*parts, found.get(signature.pattern_id, "")], key=len)
+        if longest:
+            found[signature.pattern_id] = longest
+    return found
+
+
+def _part(text: str, signature: Signature) -> str:
+    try:
+        match = signature.expression.search(text, timeout=SECONDS)
+    except TimeoutError:
+        logger.warning(
+            "pattern %s: %r takes too long", signature.pattern_id, signature.expression.pattern
+        )
+        return ""
+    return " ".join(match[0].split())[:SHOWN] if match else ""

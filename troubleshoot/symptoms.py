@@ -1,0 +1,111 @@
+"""Reads what a caller tells of an error: its text, its circumstances."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from contextd import faults
+from contextd.faults import Fault, Frame
+from remediations import reading
+from remediations.reading import Reading
+
+NAMED_WITHIN = 8_000
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9+#.]*")
+# By what a technology is known beside its own name.
+_ALIASES = {
+    "py": "python", "pip": "python", "traceback": "python", "node": "javascript",
+    "npm": "javascript", "yarn": "javascript", "pnpm": "javascript", "tsc": "typescript",
+    "golang": "go", "cargo": "rust", "rustc": "rust", "k8s": "kubernetes", "kubectl": "kubernetes",
+    "kubelet": "kubernetes", "psql": "postgres", "postgresql": "postgres", "psycopg": "postgres",
+    "psycopg2": "postgres", "dockerfile": "docker", "mvn": "maven", "jdk": "java", "jvm": "java",
+    "csharp": "dotnet", "nuget": "dotnet", "msbuild": "dotnet", "bundler": "ruby", "gem": "ruby",
+    "composer": "php", "laravel": "php", "gcc": "cpp", "clang": "cpp", "cmake": "cpp", "g++": "cpp",
+    "ld": "cpp", "c": "cpp", "c++": "cpp", "systemd": "linux", "kernel": "linux", "bash": "linux",
+    "ubuntu": "linux", "debian": "linux", "openssl": "tls", "ssl": "tls", "https": "tls",
+    "github": "ci", "gitlab": "ci", "jenkins": "ci", "valkey": "redis", "mariadb": "mysql",
+}  # fmt: skip
+_LANGUAGES = {
+    "python", "javascript", "typescript", "java", "kotlin", "scala", "go", "rust", "cpp", "ruby",
+    "php", "dotnet", "swift", "elixir",
+}  # fmt: skip
+_KIN = {frozenset({"javascript", "typescript"}), frozenset({"java", "kotlin"}),
+        frozenset({"java", "scala"})}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """An error as told. `printed` is the message with its stack, without what loggers add.
+
+    `texts` are that and, where it differs, what was given. `kind` is what kind of error it is,
+    `technologies` are those that the text, the facts or the tags name.
+    """
+
+    read: Reading
+    fault: Fault
+    printed: str
+    texts: tuple[str, ...]
+    kind: str | None
+    technologies: frozenset[str]
+
+    @property
+    def language(self) -> str:
+        return technology_of(self.fault.language)
+
+    @property
+    def frame(self) -> Frame | None:
+        """The innermost call of the application's own code."""
+        frames = [f for part in (*reversed(self.fault.causes), self.fault) for f in part.frames]
+        return next((frame for frame in frames if not frame.is_library), None)
+
+    def names_one_of(self, technologies: Sequence[str]) -> bool:
+        return bool(self.technologies & {technology_of(name) for name in technologies})
+
+    def excludes(self, technologies: Sequence[str]) -> bool:
+        """Whether the error is told in a language that is none of these."""
+        others = {technology_of(name) for name in technologies} & _LANGUAGES
+        mine = self.language
+        if mine not in _LANGUAGES or not others or mine in others:
+            return False
+        return not any(frozenset({mine, other}) in _KIN for other in others)
+
+
+def read(
+    error_message: str, stack_trace: str = "", *, facts: Mapping[str, str], tags: Sequence[str]
+) -> Symptom:
+    given = f"{error_message}\n{stack_trace}".strip()
+    printed = faults.clean(given)
+    fault = faults.parse(printed)
+    told = _named_in(" ".join([*facts, *facts.values(), *tags]))
+    named = _named_in(printed[:NAMED_WITHIN]) | told | {technology_of(fault.language)} - {""}
+    return Symptom(
+        read=reading.read(error_message, stack_trace),
+        fault=fault,
+        printed=printed,
+        texts=tuple(dict.fromkeys([printed, given])),
+        kind=kind_of(fault),
+        technologies=frozenset(named),
+    )
+
+
+def kind_of(fault: Fault) -> str | None:
+    """That of the root cause where there is a chain of causes."""
+    parts = (*reversed(fault.causes), fault)
+    kinds = (faults.family(part.error_type, part.message) for part in parts)
+    return next((kind for kind in kinds if kind), None)
+
+
+@lru_cache(maxsize=8192)
+def kind_of_text(text: str) -> str | None:
+    """The kind of an error that a pattern shows as an example."""
+    return kind_of(faults.parse(text))
+
+
+def technology_of(name: str) -> str:
+    """The name that a technology goes by here."""
+    lowered = name.lower().removesuffix(".js")
+    return _ALIASES.get(lowered, lowered)
+
+
+def _named_in(text: str) -> set[str]:
+    return {technology_of(word.strip(".")) for word in _WORD.findall(text)}

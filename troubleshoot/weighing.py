@@ -1,0 +1,110 @@
+"""How much speaks for a pattern: a probability made of its own evidence alone.
+
+It is not shared out among patterns: one weak match stays weak, two strong ones stay strong.
+docs/troubleshooting.md tells how the weights were found.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from contextd.search import Hit
+from remediations.scoring import Scores
+from remediations.services import Match as PastFix
+from troubleshoot.models import Pattern
+from troubleshoot.symptoms import Symptom, kind_of_text
+
+BASE = -5.5
+MEANING, WORDS, HEADLINE = 4.0, 5.0, 1.0
+SIGNATURE, WORDING = 1.0, 1.2
+"""For a signature at all, and for the logarithm of how much text it fits: long is special."""
+
+SAME_KIND, NAMED, OTHER_LANGUAGE = 0.8, 1.0, -2.0
+CATEGORY, OTHER_CATEGORY, TAG = 0.5, -0.5, 0.4
+TRUST = 1.5
+FIXED_BEFORE = 1.6
+EVEN_MATCH, STEEPNESS = 0.75, 16.0
+"""A remediation that matches this well is as likely right as wrong, until it is rated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for a pattern; `signature` is the part of the text that fits one of its."""
+
+    meaning: float
+    words: float
+    headline: float
+    signature: str
+    same_kind: bool
+    names_technology: bool
+    other_language: bool
+    same_category: bool | None
+    shared_tags: int
+    trust: float
+
+    @property
+    def odds(self) -> float:
+        """The logarithm of the odds that this is the cause."""
+        said = 0.0 if self.same_category is None else (OTHER_CATEGORY, CATEGORY)[self.same_category]
+        return (
+            BASE
+            + MEANING * self.meaning
+            + WORDS * self.words
+            + HEADLINE * self.headline
+            + self._wording
+            + SAME_KIND * self.same_kind
+            + NAMED * self.names_technology
+            + OTHER_LANGUAGE * self.other_language
+            + said
+            + TAG * min(2, self.shared_tags)
+            + TRUST * self.trust
+        )
+
+    @property
+    def _wording(self) -> float:
+        if not self.signature:
+            return 0.0
+        return SIGNATURE + WORDING * math.log1p(len(self.signature))
+
+
+def evidence(
+    symptom: Symptom,
+    pattern: Pattern,
+    hit: Hit | None,
+    signature: str,
+    *,
+    category: str | None = None,
+    tags: frozenset[str] = frozenset(),
+) -> Evidence:
+    """`tags` in lower case; `hit` is None where only a signature was found."""
+    own_tags = {tag.lower() for tag in (*pattern.tags, *pattern.technologies)}
+    return Evidence(
+        meaning=max(0.0, (hit.cosine if hit else None) or 0.0),
+        words=hit.lexical if hit else 0.0,
+        headline=hit.trigram if hit else 0.0,
+        signature=signature,
+        same_kind=bool(symptom.kind) and symptom.kind in kinds(pattern),
+        names_technology=symptom.names_one_of(pattern.technologies),
+        other_language=symptom.excludes(pattern.technologies),
+        same_category=None if category is None else category == pattern.category,
+        shared_tags=len(own_tags & tags),
+        trust=2 * pattern.success_rate - 1,
+    )
+
+
+def kinds(pattern: Pattern) -> set[str | None]:
+    return {kind_of_text(error) for error in pattern.errors}
+
+
+def odds_of_fix(scores: Scores) -> float:
+    """That a remediation is for this error, by how well it matches and how it was rated."""
+    return STEEPNESS * (scores.match - EVEN_MATCH) + TRUST * (2 * scores.confidence - 1)
+
+
+def odds_of_cases(cases: Sequence[PastFix]) -> float:
+    """What past fixes of the same cause add: the best of them, by how it was rated."""
+    return FIXED_BEFORE * max((fix.scores.confidence for fix in cases), default=0.0)
+
+
+def probability(odds: float) -> float:
+    return 1 / (1 + math.exp(-max(-50.0, min(50.0, odds))))
