@@ -38,6 +38,7 @@ INSTALLED_APPS = [
     "contexts",
     "checkpoints",
     "remediations",
+    "skills",
 ]
 MIDDLEWARE = [
     "contextd.rest.OneErrorShape",

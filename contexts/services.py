@@ -56,6 +56,7 @@ def enter(principal: Principal, name: str | None) -> Entry:
         prompts=tuple(context.prompts),
         projects=None if context.all_projects else frozenset(context.projects),
         rate=rate_of(context),
+        needs_review=context.needs_review,
     )
 
 
