@@ -209,4 +209,6 @@ def is_resource(glob: str) -> bool:
 
 
 def is_prompt(glob: str) -> bool:
-    return any(Entry(prompts=(glob,)).has_prompt(one.name) for one in prompts.installed())
+    """One that is always there, or of a family; whether that has one of the name can change."""
+    is_fixed = any(Entry(prompts=(glob,)).has_prompt(one.name) for one in prompts.installed())
+    return is_fixed or any(glob.startswith(one.prefix) for one in prompts.families())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from django.db import DatabaseError, IntegrityError, transaction
-from django.db.models import Count, F, Func
+from django.db.models import Count, F, Func, QuerySet
 from django.urls import reverse
 
 from contextd import limits, projects, search
@@ -80,7 +80,8 @@ class AsOf:
 class Plan:
     """What a skill is to say; the version is raised when it is kept.
 
-    With `is_verbatim` its SKILL.md is kept as its author wrote it.
+    With `is_verbatim` its SKILL.md is kept as its author wrote it; of many at once, `is_bulk`
+    leaves the embedding to the worker.
     """
 
     wording: Wording
@@ -88,6 +89,12 @@ class Plan:
     asked: str | None
     note: str
     is_verbatim: bool = False
+    is_bulk: bool = False
+
+    def prepared(self) -> Prepared:
+        """What it is found by; not in a transaction."""
+        prepare = search.cut if self.is_bulk else search.prepare
+        return prepare(*self.wording.found_by())
 
 
 def register_for_search() -> None:
@@ -126,7 +133,7 @@ def _project_at(caller: Caller, path: str | None) -> Project | None:
 def create_as_planned(
     caller: Caller, plan: Plan, project_of: Callable[[], Project | None]
 ) -> Saved:
-    prepared = search.prepare(*plan.wording.found_by())
+    prepared = plan.prepared()
     state = State.DRAFT if caller.entry.needs_review else State.PUBLISHED
     try:
         with limits.transaction():
@@ -174,7 +181,7 @@ def update(caller: Caller, skill_id: str, *, version: str | None, note: str, **g
         wording = Wording.of(skill).changed(changes)
         return Plan(wording, keeping.package_of(skill, skill.version), version, note)
 
-    return revise(caller, skill_id, plan)
+    return revise(caller, skill_id, plan, among=Skill.objects.visible_to(caller))
 
 
 def restore(caller: Caller, skill_id: str, *, version: str, note: str) -> Saved:
@@ -185,23 +192,28 @@ def restore(caller: Caller, skill_id: str, *, version: str, note: str) -> Saved:
         package = keeping.package_of(skill, version)
         return Plan(Wording.of(earlier), package, None, note or f"restored {version}")
 
-    return revise(caller, skill_id, plan)
+    return revise(caller, skill_id, plan, among=Skill.objects.visible_to(caller))
 
 
-def revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) -> Saved:
-    while (saved := _revise(caller, skill_id, plan_for)) is None:
+def revise(
+    caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan], *, among: QuerySet[Skill]
+) -> Saved:
+    """Make a new version of one `among` these, as planned for what it says now."""
+    while (saved := _revise(caller, skill_id, plan_for, among)) is None:
         pass  # somebody changed it meanwhile, so the plan was for something else
     return saved
 
 
-def _revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) -> Saved | None:
-    before = get(caller, skill_id)
+def _revise(
+    caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan], among: QuerySet[Skill]
+) -> Saved | None:
+    before = get_record(among, skill_id)
     plan = plan_for(before)
     if _is_idle(before, plan):
         return Saved(before, before.version, UNCHANGED)
-    prepared = search.prepare(*plan.wording.found_by())
+    prepared = plan.prepared()
     with limits.transaction():
-        skill = get_record(Skill.objects.visible_to(caller).select_for_update(), skill_id)
+        skill = get_record(among.select_for_update(), skill_id)
         if skill.version != before.version:
             transaction.set_rollback(True)
             return None
