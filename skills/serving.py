@@ -127,16 +127,20 @@ def _as_folders(skills: Iterable[Skill]) -> list[SkillFolder]:
     files = SkillFile.objects.filter(
         versions__skill__in=page, versions__version=F("versions__skill__version")
     )
-    of_skill: dict[int, list[tuple[str, str, int]]] = defaultdict(list)
-    for skill_id, *file in files.values_list("skill_id", "path", "digest", "size"):
-        of_skill[skill_id].append((file[0], file[1], file[2]))
+    of_skill: dict[int, list[SkillFile]] = defaultdict(list)
+    for file in files.only("skill_id", "path", "digest", "size"):
+        of_skill[file.skill_id].append(file)
     return [
         SkillFolder(
             uri=address_of(skill),
             frontmatter=skill.front_matter,
             resources=[
-                FileOfSkill(uri=address_of(skill, path), digest=f"sha256:{digest}", size=size)
-                for path, digest, size in of_skill[skill.pk]
+                FileOfSkill(
+                    uri=address_of(skill, file.path),
+                    digest=f"sha256:{file.digest}",
+                    size=file.size,
+                )
+                for file in of_skill[skill.pk]
             ],
         )
         for skill in page

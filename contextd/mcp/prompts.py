@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 from mcp.types import (
     CompleteRequestParams,
@@ -54,7 +54,7 @@ class Prompts:
     async def get(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
         try:
             operation = prompts.get(params.name)
-            given = dict(params.arguments or {})
+            given: dict[str, Any] = dict(params.arguments or {})
             if operation.request is GivenArguments:
                 given = {"arguments": given}
             work = partial(pipeline.perform, operation, given, self.identify(ctx))
