@@ -52,12 +52,11 @@ def add_version(
     )
 
 
-def say(skill: Skill, wording: Wording, package: Package, token_count: int) -> None:
-    """Make the skill say what a version says."""
+def say(skill: Skill, wording: Wording, package: Package) -> None:
+    """Make the skill say what a version says; it is saved with its count of tokens."""
     for field, value in wording:
         setattr(skill, field, value)
     skill.front_matter = package.document.front_matter
-    skill.token_count = token_count
     skill.updated_at = timezone.now()
     skill.save(update_fields=[*Wording.model_fields, "front_matter", "token_count", "updated_at"])
 

@@ -47,16 +47,12 @@ class Worded(models.Model):
 
 
 class SkillQuerySet(models.QuerySet["Skill"]):
-    def within(self, caller: Caller) -> Self:
-        """In any state, of the projects that the caller's context holds, and of none."""
-        if caller.projects is None:
-            return self
-        return self.filter(Q(project=None) | Q(project__in=caller.projects))
-
     def visible_to(self, caller: Caller) -> Self:
         """Assistants see what is published, curators in the admin all of it."""
-        granted = self.within(caller)
-        return granted if caller.door == "admin" else granted.published()
+        seen = self if caller.door == "admin" else self.published()
+        if caller.projects is None:
+            return seen
+        return seen.filter(Q(project=None) | Q(project__in=caller.projects))
 
     def published(self) -> Self:
         return self.filter(state=State.PUBLISHED)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models import Count, F, Func, QuerySet
 from django.urls import reverse
+from django.utils import timezone
 
 from contextd import limits, projects, search
 from contextd.callers import Caller
@@ -134,7 +135,7 @@ def create_as_planned(
     caller: Caller, plan: Plan, project_of: Callable[[], Project | None]
 ) -> Saved:
     prepared = plan.prepared()
-    state = State.DRAFT if caller.entry.needs_review else State.PUBLISHED
+    state = State.DRAFT if _must_wait(caller) else State.PUBLISHED
     try:
         with limits.transaction():
             project = project_of()
@@ -181,7 +182,7 @@ def update(caller: Caller, skill_id: str, *, version: str | None, note: str, **g
         wording = Wording.of(skill).changed(changes)
         return Plan(wording, keeping.package_of(skill, skill.version), version, note)
 
-    return revise(caller, skill_id, plan, among=Skill.objects.visible_to(caller))
+    return revise(caller, skill_id, plan)
 
 
 def restore(caller: Caller, skill_id: str, *, version: str, note: str) -> Saved:
@@ -192,28 +193,25 @@ def restore(caller: Caller, skill_id: str, *, version: str, note: str) -> Saved:
         package = keeping.package_of(skill, version)
         return Plan(Wording.of(earlier), package, None, note or f"restored {version}")
 
-    return revise(caller, skill_id, plan, among=Skill.objects.visible_to(caller))
+    return revise(caller, skill_id, plan)
 
 
-def revise(
-    caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan], *, among: QuerySet[Skill]
-) -> Saved:
-    """Make a new version of one `among` these, as planned for what it says now."""
-    while (saved := _revise(caller, skill_id, plan_for, among)) is None:
+def revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) -> Saved:
+    """Make a new version, as planned for what the skill says now."""
+    while (saved := _revise(caller, skill_id, plan_for)) is None:
         pass  # somebody changed it meanwhile, so the plan was for something else
     return saved
 
 
-def _revise(
-    caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan], among: QuerySet[Skill]
-) -> Saved | None:
-    before = get_record(among, skill_id)
+def _revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) -> Saved | None:
+    before = get(caller, skill_id)
     plan = plan_for(before)
     if _is_idle(before, plan):
         return Saved(before, before.version, UNCHANGED)
-    prepared = plan.prepared()
+    is_found_by_the_same = plan.wording.found_by() == Wording.of(before).found_by()
+    prepared = None if is_found_by_the_same else plan.prepared()
     with limits.transaction():
-        skill = get_record(among.select_for_update(), skill_id)
+        skill = get_record(Skill.objects.visible_to(caller).select_for_update(), skill_id)
         if skill.version != before.version:
             transaction.set_rollback(True)
             return None
@@ -237,33 +235,51 @@ def _supporting(identities: frozenset[tuple[str, str, bool]]) -> set[tuple[str, 
     return {identity for identity in identities if identity[0] != documents.NAME}
 
 
-def _keep(caller: Caller, skill: Skill, plan: Plan, prepared: Prepared) -> Saved:
+def _keep(caller: Caller, skill: Skill, plan: Plan, prepared: Prepared | None) -> Saved:
     newest = versions.newest_of(skill.versions.values_list("version", flat=True))
     wording = plan.wording.model_copy(update={"version": versions.following(plan.asked, newest)})
-    package = plan.package
+    package, before = plan.package, skill.version
     if not plan.is_verbatim:
         package = package.with_document(documents.rewritten(package.raw_document, wording))
-    waits = caller.entry.needs_review
+    waits = _must_wait(caller)
     keeping.add_version(skill, caller, wording, package, note=plan.note, is_proposal=waits)
     if not waits:
         address = serving.address_of(skill)
-        keeping.say(skill, wording, package, prepared.token_count)
-        search.store(DOMAIN, skill.pk, skill.project_id, prepared)
+        if prepared:
+            skill.token_count = prepared.token_count
+            search.store(DOMAIN, skill.pk, skill.project_id, prepared)
+        keeping.say(skill, wording, package)
         serving.announce(skill, address)
-    notice = _notice(prepared, waits=waits) or _raised(plan.asked, wording.version)
+    notice = _notice(prepared, waits=waits) or _raised(plan.asked, before, wording.version)
     return Saved(skill, wording.version, notice)
 
 
-def _notice(prepared: Prepared, *, waits: bool) -> str | None:
+def _must_wait(caller: Caller) -> bool:
+    """Who is at work in the admin is the person that review waits for."""
+    return caller.entry.needs_review and caller.door != "admin"
+
+
+def _notice(prepared: Prepared | None, *, waits: bool) -> str | None:
     if waits:
         return WAITS
-    return None if prepared.embedded else NOT_EMBEDDED
+    return None if prepared is None or prepared.embedded else NOT_EMBEDDED
 
 
-def _raised(asked: str | None, kept: str) -> str | None:
-    if asked is None or asked == kept:
+def _raised(asked: str | None, before: str, kept: str) -> str | None:
+    if asked in (None, before, kept):
         return None
     return f"{asked} does not raise the version, so this is {kept}."
+
+
+def move_to(state: State, skills: QuerySet[Skill]) -> int:
+    """Publish, retire or take back; how many were in another state before."""
+    with limits.transaction():
+        moved = list(skills.exclude(state=state).select_for_update())
+        now = timezone.now()
+        Skill.objects.filter(pk__in=[one.pk for one in moved]).update(state=state, updated_at=now)
+        for skill in moved:
+            serving.announce(skill)
+    return len(moved)
 
 
 def find(

@@ -67,8 +67,7 @@ def _take_in(
         return Imported(found.place, "new", saved.skill, saved.version, _remarks(wording))
     if package.identities == keeping.package_of(known, known.version).identities:
         return Imported(found.place, "unchanged", known, known.version)
-    in_any_state = Skill.objects.within(caller)
-    saved = services.revise(caller, str(known.pk), lambda _: plan, among=in_any_state)
+    saved = services.revise(caller, str(known.pk), lambda _: plan)
     return Imported(found.place, "changed", saved.skill, saved.version, _remarks(wording))
 
 

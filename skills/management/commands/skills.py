@@ -38,7 +38,7 @@ class Command(BaseCommand):
             raise CommandError(error.message) from None
 
     def take_in(self, options: dict[str, Any]) -> None:
-        caller = local_caller("cli")
+        caller = local_caller("admin")  # it is a curator's command, so drafts count and none waits
         path = transfer.STARTER if options["starter"] else options["path"]
         found = sources.skills_at(path)
         project = projects.resolve(caller, options["project"], {}) if options["project"] else None
