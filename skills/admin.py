@@ -1,4 +1,4 @@
-from functools import partial
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -11,9 +11,10 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from contextd import auth
 from contextd.admin import ByOperation, OperationForm
 from contextd.errors import ContextdError
-from skills import services, serving, transfer
+from skills import services, serving, transfer, wording
 from skills.models import Skill, SkillUse, SkillVersion, State
 from skills.pages import SkillPages
 
@@ -173,7 +174,9 @@ class SkillAdmin(SkillPages, ByOperation, admin.ModelAdmin[Skill]):
 
     def _move(self, request: HttpRequest, queryset: QuerySet[Skill], state: State) -> None:
         moved = services.move_to(state, queryset)
-        messages.success(request, f"{moved} are {state.value} now")
+        for skill in moved:
+            self.log_change(request, skill, f"{state.value}")
+        messages.success(request, f"{len(moved)} are {state.value} now")
 
     @admin.action(description="Add the tag", permissions=["change"])
     def add_tag(self, request: HttpRequest, queryset: QuerySet[Skill]) -> None:
@@ -183,20 +186,28 @@ class SkillAdmin(SkillPages, ByOperation, admin.ModelAdmin[Skill]):
     @admin.action(description="Remove the tag", permissions=["change"])
     def remove_tag(self, request: HttpRequest, queryset: QuerySet[Skill]) -> None:
         tag = request.POST["tag"].strip()
-        without = partial(filter, lambda other: other != tag)
-        self._tag(request, queryset, f"no longer tagged {tag}", lambda tags: [*without(tags)])
+        note = f"no longer tagged {tag}"
+        self._tag(request, queryset, note, lambda tags: [other for other in tags if other != tag])
 
-    def _tag(self, request: HttpRequest, queryset: QuerySet[Skill], note: str, retag: Any) -> None:
+    def _tag(
+        self,
+        request: HttpRequest,
+        queryset: QuerySet[Skill],
+        note: str,
+        retag: Callable[[list[str]], list[str]],
+    ) -> None:
+        """By the service, since rates are for single calls."""
         if not request.POST["tag"].strip():
             messages.error(request, "Type the tag beside the action")
             return
-        for skill in queryset:
-            changed = {"id": str(skill.pk), "tags": retag(skill.tags), "note": note}
-            try:
-                self._call(request, "skill_update", changed)
-            except ContextdError as error:
-                messages.error(request, f"{skill}: {error.message}")
-                return
+        caller = auth.caller_of_admin(request)
+        try:
+            for skill in queryset:
+                tags = wording.checked_tags(retag(skill.tags))
+                services.update(caller, str(skill.pk), version=None, note=note, tags=tags)
+        except ContextdError as error:
+            messages.error(request, f"{skill}: {error.message}")
+            return
         messages.success(request, f"{len(queryset)} are {note} now")
 
     @admin.action(description="Export as a zip archive", permissions=["view"])

@@ -5,6 +5,6 @@ class SkillsConfig(AppConfig):
     name = "skills"
 
     def ready(self) -> None:
-        from skills import services
+        from skills import merging, services  # noqa: F401  # merging listens
 
         services.register_for_search()

@@ -216,7 +216,7 @@ def _revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) ->
             transaction.set_rollback(True)
             return None
         _refuse_known(plan.wording, skill.project, besides=skill.pk)
-        return _keep(caller, skill, plan, prepared)
+        return keep(caller, skill, plan, prepared)
 
 
 def _is_idle(skill: Skill, plan: Plan) -> bool:
@@ -235,7 +235,8 @@ def _supporting(identities: frozenset[tuple[str, str, bool]]) -> set[tuple[str, 
     return {identity for identity in identities if identity[0] != documents.NAME}
 
 
-def _keep(caller: Caller, skill: Skill, plan: Plan, prepared: Prepared | None) -> Saved:
+def keep(caller: Caller, skill: Skill, plan: Plan, prepared: Prepared | None) -> Saved:
+    """Make the version of a locked skill; `prepared` is None where it is found as before."""
     newest = versions.newest_of(skill.versions.values_list("version", flat=True))
     wording = plan.wording.model_copy(update={"version": versions.following(plan.asked, newest)})
     package, before = plan.package, skill.version
@@ -271,15 +272,15 @@ def _raised(asked: str | None, before: str, kept: str) -> str | None:
     return f"{asked} does not raise the version, so this is {kept}."
 
 
-def move_to(state: State, skills: QuerySet[Skill]) -> int:
-    """Publish, retire or take back; how many were in another state before."""
+def move_to(state: State, skills: QuerySet[Skill]) -> list[Skill]:
+    """Publish, retire or take back; those that were in another state before."""
     with limits.transaction():
         moved = list(skills.exclude(state=state).select_for_update())
         now = timezone.now()
         Skill.objects.filter(pk__in=[one.pk for one in moved]).update(state=state, updated_at=now)
         for skill in moved:
             serving.announce(skill)
-    return len(moved)
+    return moved
 
 
 def find(

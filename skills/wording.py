@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
 from django.utils.text import slugify
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 
+from contextd import validation
+from contextd.errors import Invalid
 from contextd.validation import Facts, Filled, Text
 from skills import versions
 
@@ -66,6 +68,7 @@ Outcome = Annotated[
 ]
 Tag = Annotated[Filled, AfterValidator(_one_label), Field(max_length=50)]
 Tags = Annotated[list[Tag], Field(max_length=20, description="Labels, up to 20 of 50 characters")]
+_TAGS: TypeAdapter[list[str]] = TypeAdapter(Tags)
 Metadata = Annotated[
     Facts,
     Field(description="Key-value facts, up to 100; `arguments` names those of its prompt"),
@@ -104,6 +107,15 @@ class Wording(BaseModel):
     def found_by(self) -> tuple[str, str]:
         """Headline and body of what is searched."""
         return self.name, f"{self.description}\n\n{self.content}"
+
+
+def checked_tags(tags: list[str]) -> list[str]:
+    """Raises Invalid for what a skill could not be made with."""
+    try:
+        return list(dict.fromkeys(_TAGS.validate_python(tags)))
+    except ValidationError as error:
+        problems = validation.problems(error, "tags", [])
+        raise Invalid(f"the tag {problems[0]['error'].partition(' ')[2]}", field="tags") from None
 
 
 def slug_of(name: str) -> str:

@@ -160,8 +160,18 @@ def test_many_are_tagged_at_once(admin_client: Client, call: Call, create: Creat
     notes = [version.note for version in call("skill_history", id=first).versions]
     assert notes == ["no longer tagged x", "tagged team", ""]
     assert [one.version for one in call("skill_history", id=second).versions] == ["1.0.1", "1.0.0"]
-    assert messages_of(act(admin_client, "add_tag", first)) == ["Type the tag beside the action"]
+    nothing_typed = act(admin_client, "add_tag", first)
+    assert messages_of(nothing_typed) == ["Type the tag beside the action"]
     assert "must be one label" in messages_of(act(admin_client, "add_tag", first, tag="a,b"))[0]
+
+
+def test_rates_of_single_calls_do_not_stop_many(
+    admin_client: Client, create: Create, settings: Any
+) -> None:
+    many = [create(f"skill {'x' * (number + 1)}") for number in range(25)]
+    settings.CONTEXTD_RATE_LIMITS = True
+
+    assert messages_of(act(admin_client, "add_tag", *many, tag="x")) == ["25 are tagged x now"]
 
 
 def test_versions_stand_side_by_side_and_one_is_made_current(
