@@ -6,6 +6,7 @@ from typing import Any
 from benchmarks import report, scratch, server
 from benchmarks.checkpoints import asked, figures, measure, texts
 from benchmarks.client import Client
+from benchmarks.notes import checkpoint_of
 
 SIZE = 10_000
 STORED_AT_ONCE = 200
@@ -27,7 +28,7 @@ def fill() -> int:
     numbered = list(enumerate(islice(texts(), SIZE)))[there:]
     for start in range(0, len(numbered), STORED_AT_ONCE):
         batch = numbered[start : start + STORED_AT_ONCE]
-        prepared = search.prepare_many([text_of(number, text) for number, text in batch])
+        prepared = search.prepare_many([text_of(text) for _, text in batch])
         with transaction.atomic():
             made = Skill.objects.bulk_create(
                 skill(number, text, one.token_count)
@@ -41,20 +42,22 @@ def fill() -> int:
     return Passage.objects.count()
 
 
-def text_of(number: int, text: str) -> tuple[str, str]:
-    return f"Skill {number}", text
+def text_of(text: str) -> tuple[str, str]:
+    """Headline and body."""
+    parts = checkpoint_of(text)
+    return parts["summary"], parts["description"]
 
 
 def skill(number: int, text: str, tokens: int) -> Any:
     from skills.models import Skill
 
-    name, content = text_of(number, text)
-    description = content[:200]
+    name, content = text_of(text)
+    description = name[:200]
     return Skill(
-        name=name,
+        name=description,
         slug=f"skill-{number}",
         description=description,
-        content=content,
+        content=content or name,
         version="1.0.0",
         author="bench",
         category=CATEGORIES[number % len(CATEGORIES)],
@@ -63,6 +66,16 @@ def skill(number: int, text: str, tokens: int) -> Any:
         token_count=tokens,
         created_by="bench",
     )
+
+
+def average_length() -> int:
+    from django.db.models import Avg
+    from django.db.models.functions import Length
+
+    from skills.models import Skill
+
+    mean: float = Skill.objects.aggregate(mean=Avg(Length("content")))["mean"]
+    return round(mean)
 
 
 def main() -> None:
@@ -85,8 +98,8 @@ def main() -> None:
         ["`skill_list`, by success", *figures(listed)],
     ]
     text = (
-        f"{SIZE} skills of real texts ({passages} passages, all embedded by the model), half of a "
-        "kilobyte each on average and returned whole; raw keep-alive HTTP to `/mcp`, protocol "
+        f"{SIZE} skills of real texts ({passages} passages, all embedded by the model), returned "
+        f"whole, {average_length()} characters on average; raw keep-alive HTTP to `/mcp`, protocol "
         "2026-07-28, one client, warm, every query new, rate limits off.\n\n"
         f"{report.table(['call', 'p50 ms', 'p95 ms', 'p99 ms', 'calls'], rows)}"
     )

@@ -15,6 +15,9 @@ _PLAIN: dict[str, re.Pattern[str]] = {
 }
 """The core schema of YAML 1.2, which clients read with; 1.1 has dates, and `no` is false in it."""
 
+LINE_BREAKS_OF_YAML = re.compile("[\r\x85\u2028\u2029]")
+"""Unless they are quoted and escaped they are read as spaces."""
+
 
 class Unreadable(Exception):
     """The text is not what front matter may be; the message says where and why."""
@@ -41,6 +44,12 @@ class _Dumper(yaml.SafeDumper):
         super().increase_indent(flow, False)
 
 
+def _as_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    style = '"' if LINE_BREAKS_OF_YAML.search(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+
+_Dumper.add_representer(str, _as_text)
 for _tag, _pattern in _PLAIN.items():
     _whole = re.compile(rf"^(?:{_pattern.pattern})$")
     _Loader.add_implicit_resolver(_tag, _whole, None)

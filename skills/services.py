@@ -275,7 +275,7 @@ def _raised(asked: str | None, before: str, kept: str) -> str | None:
 def move_to(state: State, skills: QuerySet[Skill]) -> list[Skill]:
     """Publish, retire or take back; those that were in another state before."""
     with limits.transaction():
-        moved = list(skills.exclude(state=state).select_for_update())
+        moved = list(skills.exclude(state=state).select_for_update(of=("self",)))
         now = timezone.now()
         Skill.objects.filter(pk__in=[one.pk for one in moved]).update(state=state, updated_at=now)
         for skill in moved:

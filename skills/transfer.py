@@ -45,9 +45,14 @@ def take_in(
     caller: Caller, found: Iterable[Found], project: Project | None, note: str = ""
 ) -> Iterator[Imported]:
     """Keep each as a skill, or as a new version of the one of that name that there is."""
-    skills = list(found)
+    skills, taken = list(found), set[str]()
     is_bulk = len(skills) > EMBEDDED_AT_ONCE
     for one in skills:
+        slug = one.wording.slug if one.wording else ""
+        if slug in taken:
+            yield Imported(one.place, "refused", remarks=[f"{slug} is in it twice"])
+            continue
+        taken |= {slug} - {""}
         try:
             yield _take_in(caller, one, project, note, is_bulk)
         except ContextdError as error:

@@ -252,6 +252,15 @@ def test_what_is_wrong_is_refused_and_the_rest_is_kept(tmp_path: Path, warm_mode
     assert err.endswith("1 of 2 were refused; the others are kept")
 
 
+def test_two_of_one_name_are_not_taken_for_versions(tmp_path: Path, warm_model: None) -> None:
+    write(tmp_path / "a/one", {"SKILL.md": document("one")})
+    write(tmp_path / "b/one", {"SKILL.md": document("one", license="MIT")})
+
+    out, err = skills("import", tmp_path)
+    assert out == "new: one 1.0.0\nrefused: b/one\n"
+    assert "b/one: one is in it twice" in err
+
+
 CLIMBING = ["../evil/SKILL.md", "/etc/SKILL.md", "a/../../SKILL.md", "a\\..\\SKILL.md"]
 UNCLEAN = ["C:/SKILL.md", "./SKILL.md", "a//SKILL.md"]
 
