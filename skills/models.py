@@ -156,6 +156,12 @@ class SkillFile(models.Model):
         return self.path
 
 
+class SkillVersionQuerySet(models.QuerySet["SkillVersion"]):
+    def visible_to(self, caller: Caller) -> Self:
+        """What waits for review is for curators."""
+        return self if caller.door == "admin" else self.filter(is_proposal=False)
+
+
 class SkillVersion(Worded):
     """What a skill said, from when on, by whom and why."""
 
@@ -167,6 +173,8 @@ class SkillVersion(Worded):
         default=False, help_text="Waits for a curator; the skill still says what it said before"
     )
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = SkillVersionQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at", "-pk"]

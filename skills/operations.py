@@ -226,7 +226,6 @@ class SkillVersionDetail(Result):
     name: str
     changed_by: str
     note: str
-    is_proposal: Annotated[bool, Field(description="Waits for a curator, and is not in use")]
     created_at: datetime
 
 

@@ -189,7 +189,7 @@ def restore(caller: Caller, skill_id: str, *, version: str, note: str) -> Saved:
     """Say again what an earlier version said, as a new version."""
 
     def plan(skill: Skill) -> Plan:
-        earlier = version_of(skill, version)
+        earlier = version_of(caller, skill, version)
         package = keeping.package_of(skill, version)
         return Plan(Wording.of(earlier), package, None, note or f"restored {version}")
 
@@ -198,8 +198,11 @@ def restore(caller: Caller, skill_id: str, *, version: str, note: str) -> Saved:
 
 def revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) -> Saved:
     """Make a new version, as planned for what the skill says now."""
-    while (saved := _revise(caller, skill_id, plan_for)) is None:
-        pass  # somebody changed it meanwhile, so the plan was for something else
+    try:
+        while (saved := _revise(caller, skill_id, plan_for)) is None:
+            pass  # somebody changed it meanwhile, so the plan was for something else
+    except IntegrityError:
+        raise Invalid("another skill was given that name meanwhile", field="name") from None
     return saved
 
 
@@ -321,15 +324,15 @@ def as_of(caller: Caller, skill_id: str, version: str | None) -> AsOf:
     skill = get(caller, skill_id)
     current = skill.version
     if version is not None and version != current:
-        earlier = version_of(skill, version)
+        earlier = version_of(caller, skill, version)
         for field, value in Wording.of(earlier):
             setattr(skill, field, value)
         skill.updated_at = earlier.created_at
     return AsOf(skill, current, serving.files_of(skill, skill.version))
 
 
-def version_of(skill: Skill, version: str) -> SkillVersion:
-    found = skill.versions.filter(version=version).first()
+def version_of(caller: Caller, skill: Skill, version: str) -> SkillVersion:
+    found = skill.versions.visible_to(caller).filter(version=version).first()
     if found is None:
         raise NotFound(
             f"skill {skill.pk} has no version {version!r}; skill_history lists those it has",
@@ -341,7 +344,7 @@ def version_of(skill: Skill, version: str) -> SkillVersion:
 def history(caller: Caller, skill_id: str, *, limit: int, offset: int) -> History:
     """All versions, the newest first."""
     skill = get(caller, skill_id)
-    kept = skill.versions.defer("content", "front_matter")
+    kept = skill.versions.visible_to(caller).defer("content", "front_matter")
     return History(list(kept[offset : offset + limit]), kept.count())
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from contexts.models import Context
 from tests.clients import VERSIONS, over_http, text_of
 from tests.server import Server
 from tests.skills.conftest import skill_fields
@@ -52,6 +53,15 @@ def test_the_life_of_a_skill_over_rest(http: httpx2.Client) -> None:
 
         assert response.status_code == 200
         assert {key: result[key] for key in expected} == expected
+
+
+def test_a_context_that_asks_for_review_holds_skills_back(http: httpx2.Client) -> None:
+    Context.objects.create(name="careful", tools=["skill_*"], needs_review=True)
+    careful = {"X-MCP-Context": "careful"}
+
+    created = http.post("/api/v1/skill_create", json=skill_fields("one"), headers=careful).json()
+    assert "review" in created["notice"]
+    assert http.post("/api/v1/skill_list", json={}).json()["total"] == 0
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,12 @@ def test_where_the_context_asks_for_review_a_change_waits(
 
     assert "review" in proposed.notice
     assert call("skill_get", id=skill).content == "first"
-    assert [one.is_proposal for one in call("skill_history", id=skill).versions] == [True, False]
+    assert versions(call, skill) == ["1.0.0"]
+    with pytest.raises(NotFound):
+        call("skill_get", id=skill, version=proposed.version)
+    with pytest.raises(NotFound):
+        call("skill_restore", id=skill, version=proposed.version)
+    assert call("skill_search", query="zeppelins").results[0].content == "first"
 
     pipeline.call("skill_restore", {"id": skill, "version": proposed.version}, curator)
     assert call("skill_get", id=skill).content == "zeppelins"
