@@ -4,6 +4,9 @@ import io
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+from django.core.management import CommandError, call_command
 
 PDF = b"""\
 ---
@@ -64,3 +67,13 @@ def content_of(folder: Path) -> dict[str, tuple[bytes, bool]]:
         for path in folder.rglob("*")
         if path.is_file()
     }
+
+
+def skills(*arguments: Any) -> tuple[str, str]:
+    """What the command writes, and what it warns of; with its failure at the end of the latter."""
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        call_command("skills", *map(str, arguments), stdout=out, stderr=err)
+    except CommandError as error:
+        err.write(str(error))
+    return out.getvalue(), err.getvalue()
