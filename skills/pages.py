@@ -89,7 +89,7 @@ class SkillPages(Mixin):
             "versions": skill.versions.only("version"),
             "former": former,
             "latter": latter,
-            "comparison": rendering.compare(packages[0], packages[1], (former, latter)),
+            "comparison": rendering.compare(*packages),
             "may_restore": latter != skill.version and self.has_change_permission(request, skill),
         }
         return TemplateResponse(request, "admin/skills/skill/compare.html", context)

@@ -182,7 +182,8 @@ def test_versions_stand_side_by_side_and_one_is_made_current(
     page = f"{LIST}{pk}/versions/"
 
     compared = admin_client.get(page, {"from": "1.0.1", "to": "1.0.0"}).content.decode()
-    assert "diff_sub" in compared
+    assert '<td class="former">second line</td>' in compared
+    assert '<td class="latter">first line</td>' in compared
     assert "<script>alert" not in compared
     assert "Make 1.0.0 what assistants use" in compared
     restored = admin_client.post(page, {"version": "1.0.0"}, follow=True)
@@ -267,12 +268,24 @@ def package(text: str, **files: bytes) -> Package:
     return Package((PackageFile("SKILL.md", text.encode()), *others))
 
 
-def test_files_that_differ_are_named_and_long_texts_are_compared_in_time() -> None:
-    long = "\n".join(f"line {number}" for number in range(20_000))
+def test_what_differs_is_shown_in_time_however_long_it_is() -> None:
+    before = "\n".join(f"Step {n}: check that service {n} answers, then go on" for n in range(900))
+    after = before.replace("check that service", "verify that server").replace("Step 5:", "5.", 1)
     compared = rendering.compare(
-        package(long, a=b"1", b=b"1"), package(f"{long}\nlast", b=b"2", c=b""), ("1.0.0", "2.0.0")
+        package(f"head\n{before}", a=b"1", b=b"1"), package(f"head\n{after}", b=b"2", c=b"")
     )
 
     assert compared.files == ["c is new", "a is gone", "b is another"]
-    assert "+last" in compared.document
-    assert compared.document.startswith("<pre>")
+    assert [row.kind for row in compared.rows] == ["equal", *["replace"] * 900]
+    assert compared.rows[6].latter == "5. verify that server 5 answers, then go on"
+    assert (compared.rows[6].former_number, compared.rows[6].latter_number) == (7, 7)
+
+
+def test_lines_that_stay_are_left_out() -> None:
+    text = "\n".join(map(str, range(100)))
+    rows = rendering.compare(package(text), package(f"{text}\nlast".replace("10\n", "", 1))).rows
+
+    assert [row.former for row in rows if row.kind == "delete"] == ["10"]
+    assert [row.latter for row in rows if row.kind == "insert"] == ["last"]
+    assert [row.kind for row in rows].count("gap") == 1
+    assert len(rows) == 3 + 1 + 3 + 1 + 3 + 1
