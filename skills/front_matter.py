@@ -7,6 +7,9 @@ from typing import Any
 import yaml
 
 MOST_CHARACTERS = 50_000
+DEEPEST = 50
+"""Reading brackets within brackets takes time in proportion to the square of their number."""
+
 _PLAIN: dict[str, re.Pattern[str]] = {
     "tag:yaml.org,2002:null": re.compile(r"~|null|Null|NULL|"),
     "tag:yaml.org,2002:bool": re.compile(r"true|True|TRUE|false|False|FALSE"),
@@ -60,6 +63,8 @@ def load(text: str) -> dict[str, Any]:
     """Raises Unreadable."""
     if len(text) > MOST_CHARACTERS:
         raise Unreadable(f"it has {len(text)} characters, at most {MOST_CHARACTERS} are read")
+    if _depth(text) > DEEPEST:
+        raise Unreadable(f"its lists and maps are nested more than {DEEPEST} deep")
     try:
         loaded = yaml.load(text, _Loader)  # noqa: S506  # a SafeLoader that knows fewer types
         plain = json.loads(json.dumps(loaded, allow_nan=False, ensure_ascii=False).encode())
@@ -80,6 +85,15 @@ def dump(front_matter: dict[str, Any]) -> str:
         front_matter, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
     )
     return dumped
+
+
+def _depth(text: str) -> int:
+    """How deep brackets are nested at most; those in quotes count too, which is the safe side."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[\[{\]}]", text):
+        depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _told(error: yaml.MarkedYAMLError) -> str:

@@ -38,7 +38,7 @@ def wordings(draw: Any) -> Wording:
 
 
 @given(wordings())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_document_is_read_as_it_was_written(wording: Wording) -> None:
     written = documents.write(wording)
     read = documents.wording_of(documents.read(written))
@@ -49,7 +49,7 @@ def test_a_document_is_read_as_it_was_written(wording: Wording) -> None:
 
 
 @given(wordings(), wordings())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_rewritten_document_says_the_new_and_keeps_the_rest(
     before: Wording, after: Wording
 ) -> None:
@@ -63,7 +63,7 @@ def test_a_rewritten_document_says_the_new_and_keeps_the_rest(
 
 
 @given(st.dictionaries(TEXT, PLAIN, max_size=4))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_front_matter_is_read_as_it_was_written(mapping: dict[str, Any]) -> None:
     assert front_matter.load(front_matter.dump(mapping)) == mapping
 
