@@ -92,6 +92,7 @@ def main() -> None:
             [{"query": f"{query} ", "category": "testing", "tags": ["tag-3"]} for query in queries],
         )
         listed = measure(client, "skill_list", [{"sort_by": "success_rate"}] * 200)
+        length = average_length()
     rows = [
         ["`skill_search`", *figures(everywhere)],
         ["`skill_search`, one category and one tag", *figures(filtered)],
@@ -99,7 +100,7 @@ def main() -> None:
     ]
     text = (
         f"{SIZE} skills of real texts ({passages} passages, all embedded by the model), returned "
-        f"whole, {average_length()} characters on average; raw keep-alive HTTP to `/mcp`, protocol "
+        f"whole, {length} characters on average; raw keep-alive HTTP to `/mcp`, protocol "
         "2026-07-28, one client, warm, every query new, rate limits off.\n\n"
         f"{report.table(['call', 'p50 ms', 'p95 ms', 'p99 ms', 'calls'], rows)}"
     )

@@ -10,6 +10,7 @@ from django.db.models import F
 
 from contextd.callers import Caller
 from contextd.changes import announce as announce_change
+from contextd.completions import completer
 from contextd.errors import NotFound
 from contextd.models import MAX_ID_DIGITS
 from contextd.resources import File, Listed
@@ -19,7 +20,6 @@ from skills.models import Skill, SkillFile
 
 SCHEME = "skill://"
 OWNER = "project."
-LISTED = 100
 MARKDOWN, DIRECTORY, BYTES = "text/markdown", "inode/directory", "application/octet-stream"
 
 
@@ -101,9 +101,10 @@ def children(caller: Caller, address: str) -> list[Listed]:
     ]
 
 
-def most_used(caller: Caller) -> list[Listed]:
-    """The SKILL.md of those that are worth showing first."""
+def most_used(caller: Caller, *, offset: int, limit: int) -> list[Listed]:
+    """Their SKILL.md."""
     skills = Skill.objects.visible_to(caller).order_by("-usage_count", "-pk")
+    shown = skills.only("slug", "project_id", "name", "front_matter")
     return [
         Listed(
             uri=address_of(skill),
@@ -112,8 +113,16 @@ def most_used(caller: Caller) -> list[Listed]:
             description=skill.front_matter["description"],
             mime_type=MARKDOWN,
         )
-        for skill in skills.only("slug", "project_id", "name", "front_matter")[:LISTED]
+        for skill in shown[offset : offset + limit]
     ]
+
+
+@completer("path")
+def paths_that_start_with(caller: Caller, typed: str) -> list[str]:
+    """Of each SKILL.md, without the scheme."""
+    skills = Skill.objects.visible_to(caller).order_by("slug", "project_id")
+    paths = [address_of(skill).removeprefix(SCHEME) for skill in skills.only("slug", "project_id")]
+    return [path for path in paths if path.startswith(typed)]
 
 
 def mime_type_of(path: str) -> str:

@@ -94,6 +94,7 @@ COMPLETIONS = {
     ("ref/resource", "checkpoint://recent{?project_path,tag}", "project_path"): FOREIGN,
     ("ref/resource", "checkpoint://recent{?project_path,tag}", "tag"): MARK,
     ("ref/resource", "remediation://{remediation_id}", "remediation_id"): "{remediation}",
+    ("ref/resource", "skill://{+path}", "path"): "project.{project}/tune-the-bells/SKILL.md",
     ("ref/prompt", "resume", "project_path"): FOREIGN,
     ("ref/prompt", "resume", "tag"): MARK,
 }
