@@ -33,11 +33,11 @@ class ListResources(Request):
 
 
 class Contents(Result):
-    """Either text or bytes."""
+    """Text, or `blob` for what is none."""
 
     uri: str
     mime_type: str
-    text: str | None = None
+    text: str = ""
     blob: bytes | None = None
 
 

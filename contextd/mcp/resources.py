@@ -139,7 +139,7 @@ def as_listed(one: Listed, mime_type: str | None = None) -> ListedResource:
 
 def as_contents(found: Contents) -> TextResourceContents | BlobResourceContents:
     if found.blob is None:
-        return TextResourceContents(uri=found.uri, mime_type=found.mime_type, text=found.text or "")
+        return TextResourceContents(uri=found.uri, mime_type=found.mime_type, text=found.text)
     blob = b64encode(found.blob).decode()
     return BlobResourceContents(uri=found.uri, mime_type=found.mime_type, blob=blob)
 

@@ -279,7 +279,12 @@ def test_only_what_is_published_is_served(http: httpx2.Client, forms: Skill, sta
 @pytest.fixture
 def told(transactional_db: None) -> Iterator[list[Change]]:
     heard: list[Change] = []
-    end = changes.subscribe(heard.append)
+
+    def hear(news: object) -> None:
+        if isinstance(news, Change):
+            heard.append(news)
+
+    end = changes.subscribe(hear)
     yield heard
     end()
 
