@@ -43,7 +43,8 @@ class Entry:
     """What a context gives to a principal in it; `Entry()` is everything.
 
     `tools`, `resources` and `prompts` are globs, and what none of them matches is refused;
-    `projects` is None for every project; `rate` replaces the tools' own.
+    `projects` is None for every project; `rate` replaces the tools' own. With `needs_review`,
+    what is made in it for others to act on waits for a person first.
     """
 
     name: str = DEFAULT_CONTEXT
@@ -53,6 +54,7 @@ class Entry:
     prompts: tuple[str, ...] = ("*",)
     projects: frozenset[int] | None = None
     rate: Rate | None = None
+    needs_review: bool = False
 
     def has_tool(self, *names: str) -> bool:
         """Whether a tool with these names belongs to the context."""

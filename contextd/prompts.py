@@ -1,21 +1,67 @@
-"""What a person can have said to the assistant: declared in apps' `prompts.py`."""
+"""What a person can have said to the assistant: declared in apps' `prompts.py`.
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, TypeVar, get_type_hints
+Most are written there; families of them are made of what is stored.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial, wraps
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+from pydantic import Field
 
 from contextd.callers import Caller
 from contextd.errors import NotFound
 from contextd.operations import Operation, Request, Result
+from contextd.validation import StringMap
+
+MAX_NAME = 200
+_Given = StringMap(keys=50, key_length=100, value_length=50_000)
 
 
 class PromptText(Result):
     text: str
+    description: str | None = None
+
+
+class GivenArguments(Request):
+    """What was typed for a prompt of a family."""
+
+    arguments: Annotated[Any, _Given, Field(description="The text of each, by name")] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    name: str
+    description: str | None = None
+    is_required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A prompt as it is listed."""
+
+    name: str
+    title: str
+    description: str
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Prompts whose names begin alike, and that come and go while the server runs."""
+
+    prefix: str
+    offered: Callable[[Caller], list[Offer]]
+    write: Callable[[Caller, str, Mapping[str, str]], PromptText]
+    timeout: float
 
 
 P = TypeVar("P", bound=Callable[[Caller, Any], str])
+Write = TypeVar("Write", bound=Callable[[Caller, str, Mapping[str, str]], PromptText])
 
 _registry: dict[str, Operation] = {}
+_families: list[Family] = []
 
 
 def prompt(name: str, *, timeout: float = 5) -> Callable[[P], P]:
@@ -32,27 +78,68 @@ def prompt(name: str, *, timeout: float = 5) -> Callable[[P], P]:
         def handler(caller: Caller, request: Request) -> PromptText:
             return PromptText(text=write(caller, request))
 
-        _registry[name] = Operation(
-            name=name,
-            handler=handler,
-            request=get_type_hints(write)["request"],
-            result=PromptText,
-            effect="read",
-            timeout=timeout,
-            rate=Operation.DEFAULT_RATE,
-            atomic=False,
-            kind="prompt",
-        )
+        _registry[name] = as_operation(name, handler, get_type_hints(write)["request"], timeout)
         return write
 
     return register
 
 
+def family(
+    prefix: str, *, offered: Callable[[Caller], list[Offer]], timeout: float = 5
+) -> Callable[[Write], Write]:
+    """Register the decorated function, which is given the caller, a name and what was typed.
+
+    It raises NotFound for a name that the caller is not offered.
+    """
+
+    def register(write: Write) -> Write:
+        _families.append(Family(prefix, offered, write, timeout))
+        return write
+
+    return register
+
+
+def as_operation(
+    name: str, handler: Callable[[Caller, Any], Result], request: type[Request], timeout: float
+) -> Operation:
+    return Operation(
+        name=name,
+        handler=handler,
+        request=request,
+        result=PromptText,
+        effect="read",
+        timeout=timeout,
+        rate=Operation.DEFAULT_RATE,
+        atomic=False,
+        kind="prompt",
+    )
+
+
 def installed() -> list[Operation]:
+    """Those that are always there."""
     return sorted(_registry.values(), key=lambda one: one.name)
 
 
+def families() -> list[Family]:
+    return _families
+
+
+def offers(caller: Caller) -> list[Offer]:
+    """Those of the families that the caller's context holds, in a fixed order."""
+    found = [offer for one in _families for offer in one.offered(caller)]
+    held = [offer for offer in found if caller.entry.has_prompt(offer.name)]
+    return sorted(held, key=lambda offer: offer.name)
+
+
 def get(name: str) -> Operation:
-    if name not in _registry:
-        raise NotFound(f"there is no prompt named {name[:200]!r}")
-    return _registry[name]
+    """Of a family, whether there is one of that name is known when it is performed."""
+    if name in _registry:
+        return _registry[name]
+    for one in _families:
+        if name.startswith(one.prefix) and len(name) <= MAX_NAME:
+            return as_operation(name, partial(_write, one, name), GivenArguments, one.timeout)
+    raise NotFound(f"there is no prompt named {name[:MAX_NAME]!r}")
+
+
+def _write(family: Family, name: str, caller: Caller, request: GivenArguments) -> PromptText:
+    return family.write(caller, name, request.arguments)

@@ -16,7 +16,7 @@ from contextd.validation import Text
 
 MAX_ADDRESS_LENGTH = 2000
 PAGE = 50
-_VARIABLE = re.compile(r"\{(\w+)\}")
+_VARIABLE = re.compile(r"\{(\+?\w+)\}")
 _QUERY = re.compile(r"\{\?[\w,]+\}$")
 
 
@@ -33,15 +33,29 @@ class ListResources(Request):
 
 
 class Contents(Result):
+    """Text, or `blob` for what is none."""
+
     uri: str
     mime_type: str
-    text: str
+    text: str = ""
+    blob: bytes | None = None
 
 
 class Listed(Result):
     uri: str
     title: str
     description: str | None = None
+    name: str | None = None
+    mime_type: str | None = None
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """What a resource can return in place of text."""
+
+    content: bytes
+    mime_type: str
 
 
 class Listing(Result):
@@ -57,7 +71,7 @@ class Lister(Protocol):
 
 
 Query = Mapping[str, str]
-R = TypeVar("R", bound=Callable[..., str])
+R = TypeVar("R", bound=Callable[..., str | File])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +103,11 @@ def resource(
     timeout: float = 5,
     listed: Lister | None = None,
 ) -> Callable[[R], R]:
-    """Register the decorated function, which returns the text that is at an address.
+    """Register the decorated function, which returns the text or the file at an address.
 
-    It is given the caller, the query and the variables of the template by name;
-    `listed` tells which addresses there are, before one is asked for.
+    It is given the caller, the query and the variables of the template by name: `{name}` is a
+    part between slashes, `{+path}` all that is left. `listed` tells which addresses there are,
+    before one is asked for.
     """
 
     def register(read: R) -> R:
@@ -104,8 +119,7 @@ def resource(
         def handler(caller: Caller, request: ReadResource) -> Contents:
             check(caller, template, request.uri)
             query, variables = parts_of(request.uri, pattern)
-            text = read(caller, query, **variables)
-            return Contents(uri=request.uri, mime_type=mime_type, text=text)
+            return contents_of(read(caller, query, **variables), request.uri, mime_type)
 
         _registry[template] = Resource(
             template=template,
@@ -119,6 +133,16 @@ def resource(
         return read
 
     return register
+
+
+def contents_of(found: str | File, uri: str, mime_type: str) -> Contents:
+    """A file is text where it can be."""
+    if isinstance(found, str):
+        return Contents(uri=uri, mime_type=mime_type, text=found)
+    try:
+        return Contents(uri=uri, mime_type=found.mime_type, text=found.content.decode())
+    except UnicodeDecodeError:
+        return Contents(uri=uri, mime_type=found.mime_type, blob=found.content)
 
 
 def check(caller: Caller, *names: str) -> None:
@@ -167,10 +191,14 @@ def pattern_of(template: str) -> re.Pattern[str]:
     """What an address of that form looks like, its query left away."""
     literal_and_names = _VARIABLE.split(_QUERY.sub("", template))
     parts = [
-        f"(?P<{part}>[^/?#]+)" if number % 2 else re.escape(part)
+        _part(part) if number % 2 else re.escape(part)
         for number, part in enumerate(literal_and_names)
     ]
     return re.compile("".join(parts))
+
+
+def _part(name: str) -> str:
+    return f"(?P<{name[1:]}>[^?#]+)" if name.startswith("+") else f"(?P<{name}>[^/?#]+)"
 
 
 def parts_of(uri: str, pattern: re.Pattern[str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -41,6 +41,7 @@ INSTALLED_APPS = [
     "repositories",
     "threats",
     "troubleshoot",
+    "skills",
 ]
 MIDDLEWARE = [
     "contextd.rest.OneErrorShape",

@@ -56,7 +56,7 @@ Tag = Annotated[Filled, AfterValidator(str.strip), Field(max_length=50)]
 Tags = Annotated[list[Tag], Field(max_length=20)]
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
 
 
@@ -72,7 +72,7 @@ def StringMap(*, keys: int, key_length: int, value_length: int) -> Any:
                 "has {count} keys, at most {keys} are kept",
                 {"count": len(mapping), "keys": keys},
             )
-        texts = {str(key): _as_text(value) for key, value in mapping.items()}
+        texts = {str(key): as_text(value) for key, value in mapping.items()}
         for key, value in texts.items():
             refuse_long(key, value)
         return texts
@@ -94,6 +94,7 @@ def StringMap(*, keys: int, key_length: int, value_length: int) -> Any:
 
 
 Metadata = StringMap(keys=50, key_length=50, value_length=1000)
+Facts = StringMap(keys=100, key_length=50, value_length=500)
 
 
 def problems(error: ValidationError, operation: str, known: list[str]) -> list[dict[str, str]]:

@@ -27,7 +27,7 @@ BY_NAME = """
            ARRAY(
                SELECT project_id FROM contexts_context_projects WHERE context_id = context.id
            ),
-           context.calls_per_second, context.calls_at_once,
+           context.calls_per_second, context.calls_at_once, context.needs_review,
            visitor.id, COALESCE(visitor.is_superuser, false),
            ARRAY(
                SELECT permission FROM contexts_grant
@@ -74,6 +74,7 @@ class ActiveContext:
     projects: list[int]
     calls_per_second: int | None
     calls_at_once: int | None
+    needs_review: bool
     visitor_id: int | None
     is_visitor_superuser: bool
     granted: list[str]

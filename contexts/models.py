@@ -74,6 +74,11 @@ class Context(models.Model):
         related_name="contexts",
         help_text="Whose records are seen in it; none: only knowledge that belongs to no project",
     )
+    needs_review = models.BooleanField(
+        default=False,
+        help_text="What assistants make or change in it for others to follow, such as skills, "
+        "waits until a person has published it",
+    )
     calls_per_second = models.PositiveSmallIntegerField(
         null=True, blank=True, help_text="For each connection and tool; empty: the tool's own rate"
     )

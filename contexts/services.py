@@ -56,6 +56,7 @@ def enter(principal: Principal, name: str | None) -> Entry:
         prompts=tuple(context.prompts),
         projects=None if context.all_projects else frozenset(context.projects),
         rate=rate_of(context),
+        needs_review=context.needs_review,
     )
 
 
@@ -208,4 +209,6 @@ def is_resource(glob: str) -> bool:
 
 
 def is_prompt(glob: str) -> bool:
-    return any(Entry(prompts=(glob,)).has_prompt(one.name) for one in prompts.installed())
+    """One that is always there, or of a family; whether that has one of the name can change."""
+    is_fixed = any(Entry(prompts=(glob,)).has_prompt(one.name) for one in prompts.installed())
+    return is_fixed or any(glob.startswith(one.prefix) for one in prompts.families())

@@ -13,7 +13,7 @@ from contextd.operations import Operation
 
 
 class Call(Protocol):
-    def __call__(self, name: str, **arguments: Any) -> Any: ...
+    def __call__(self, name: str, /, **arguments: Any) -> Any: ...
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -59,7 +59,7 @@ def warm_model() -> None:
 def call(transactional_db: None, caller: Caller, warm_model: None) -> Call:
     """Run an operation the way every door does: `call("checkpoint_save", summary=...)`."""
 
-    def call(name: str, **arguments: Any) -> Any:
+    def call(name: str, /, **arguments: Any) -> Any:
         return pipeline.call(name, arguments, caller)
 
     return call

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 from mcp.types import (
     CompleteRequestParams,
@@ -23,13 +23,14 @@ from contextd import completions, guards, pipeline, prompts, resources
 from contextd.callers import Caller
 from contextd.completions import Completion
 from contextd.errors import ContextdError, NotFound
-from contextd.mcp import answers
+from contextd.mcp import answers, pages
 from contextd.mcp.tools import Context, Identify
 from contextd.mcp.workers import Workers
 from contextd.operations import Operation
-from contextd.prompts import PromptText
+from contextd.prompts import Argument, GivenArguments, Offer, PromptText
 
 COMPLETION_SECONDS = 5
+LISTING_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +42,28 @@ class Prompts:
 
     async def list(self, ctx: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
         caller = self.identify(ctx)
-        return ListPromptsResult(
-            prompts=[as_prompt(one) for one in prompts.installed() if guards.may_use(one, caller)]
-        )
+        fixed = [offer_of(one) for one in prompts.installed() if guards.may_use(one, caller)]
+        try:
+            work = partial(prompts.offers, caller)
+            made = await self.workers.run_concealed("prompts", work, seconds=LISTING_SECONDS)
+            page, following = pages.cut([*fixed, *made], params)
+        except ContextdError as error:
+            raise answers.protocol_error(error) from None
+        return ListPromptsResult(prompts=[as_prompt(one) for one in page], next_cursor=following)
 
     async def get(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
         try:
             operation = prompts.get(params.name)
-            work = partial(
-                pipeline.perform, operation, dict(params.arguments or {}), self.identify(ctx)
-            )
+            given: dict[str, Any] = dict(params.arguments or {})
+            if operation.request is GivenArguments:
+                given = {"arguments": given}
+            work = partial(pipeline.perform, operation, given, self.identify(ctx))
             written = cast(PromptText, await self.workers.run(work, seconds=operation.timeout))
         except ContextdError as error:
             raise answers.protocol_error(error) from None
         said = PromptMessage(role="user", content=TextContent(type="text", text=written.text))
-        return GetPromptResult(description=operation.description, messages=[said])
+        description = written.description or operation.description
+        return GetPromptResult(description=description, messages=[said])
 
     async def complete(self, ctx: Context, params: CompleteRequestParams) -> CompleteResult:
         try:
@@ -87,13 +95,25 @@ def completed(params: CompleteRequestParams) -> Operation:
     raise NotFound(f"there is no resource template {params.ref.uri[:200]!r}")
 
 
-def as_prompt(operation: Operation) -> Prompt:
-    return Prompt(
+def offer_of(operation: Operation) -> Offer:
+    return Offer(
         name=operation.name,
         title=operation.name.replace("_", " ").capitalize(),
         description=operation.description,
-        arguments=[
-            PromptArgument(name=name, description=field.description, required=field.is_required())
+        arguments=tuple(
+            Argument(name, field.description, field.is_required())
             for name, field in operation.request.model_fields.items()
+        ),
+    )
+
+
+def as_prompt(offer: Offer) -> Prompt:
+    return Prompt(
+        name=offer.name,
+        title=offer.title,
+        description=offer.description,
+        arguments=[
+            PromptArgument(name=one.name, description=one.description, required=one.is_required)
+            for one in offer.arguments
         ],
     )

@@ -1,5 +1,6 @@
 """The registered resources, as MCP has them."""
 
+from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any, cast
 from mcp import MCPError
 from mcp.types import (
     INVALID_PARAMS,
+    BlobResourceContents,
     ListResourcesResult,
     ListResourceTemplatesResult,
     PaginatedRequestParams,
@@ -47,7 +49,7 @@ class Resources:
         found: list[ListedResource] = []
         for resource in listed_from(begun):
             page = await self._list_one(ctx, resource, offset)
-            found += [as_listed(one, resource) for one in page.resources]
+            found += [as_listed(one, resource.mime_type) for one in page.resources]
             if page.next_offset is not None:
                 cursor = f"{page.next_offset} {resource.template}"
                 return ListResourcesResult(resources=found, next_cursor=cursor)
@@ -71,8 +73,7 @@ class Resources:
         with refusals_about(uri, ctx):
             reading = resources.at(uri).reading
             found = cast(Contents, await self._run(ctx, reading, {"uri": uri}))
-        contents = TextResourceContents(uri=uri, mime_type=found.mime_type, text=found.text)
-        return ReadResourceResult(contents=[contents])
+        return ReadResourceResult(contents=[as_contents(found)])
 
     async def check(self, ctx: Context, uris: Iterable[str]) -> None:
         """Refuse as reading the first that cannot be read is; together they count as one read."""
@@ -125,14 +126,22 @@ def listed_from(template: str | None) -> list[Resource]:
     return listed[names.index(template) if template else 0 :]
 
 
-def as_listed(one: Listed, resource: Resource) -> ListedResource:
+def as_listed(one: Listed, mime_type: str | None = None) -> ListedResource:
     return ListedResource(
         uri=one.uri,
-        name=one.uri,
+        name=one.name or one.uri,
         title=one.title,
         description=one.description,
-        mime_type=resource.mime_type,
+        mime_type=one.mime_type or mime_type,
+        size=one.size,
     )
+
+
+def as_contents(found: Contents) -> TextResourceContents | BlobResourceContents:
+    if found.blob is None:
+        return TextResourceContents(uri=found.uri, mime_type=found.mime_type, text=found.text)
+    blob = b64encode(found.blob).decode()
+    return BlobResourceContents(uri=found.uri, mime_type=found.mime_type, blob=blob)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from tests.server import ROOT, web_process
 
 PAGE = ROOT / "docs/conformance.md"
 SETTINGS = "tests.conformance.settings"
+SKILLS = ROOT / "tests/conformance/skills"
 INTRODUCTION = """\
 # Conformance
 
@@ -25,8 +26,8 @@ Context Protocol, run against `contextd.asgi` as it is served, with the gate, au
 sessions and pipeline in front. The tools, resources and prompts that the suite calls by name are in
 `tests/conformance`; only the server under test installs them.
 
-Scenarios that a revision does not score are run too. Not run are the three of the skills extension
-(`sep-2640-*`): contextd does not offer it yet.
+Scenarios that a revision does not score are run too. Those of the skills extension need a skill to
+look at: the one in `tests/conformance/skills`.
 """
 
 
@@ -69,8 +70,9 @@ def server() -> Iterator[str]:
     """A server on a database of its own."""
     importlib.import_module("tests.services")  # starts a Postgres and a Valkey
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": SETTINGS}
-    migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
+    for command in (["migrate", "--verbosity", "0"], ["skills", "import", str(SKILLS)]):
+        manage = [sys.executable, "manage.py", *command]
+        subprocess.run(manage, cwd=ROOT, env=environment, check=True)
     with (
         tempfile.TemporaryDirectory() as folder,
         web_process(environment, Path(folder) / "log") as running,

@@ -9,17 +9,22 @@ from tests.node import node
 
 SECONDS = 180
 SCENARIO = re.compile(r"^[✓✗] (?P<name>[\w-]+): (?P<passed>\d+) passed, (?P<failed>\d+) failed")
+ALONE = re.compile(r"^Passed: (?P<passed>\d+)/\d+, (?P<failed>\d+) failed", re.MULTILINE)
 UNSCORED = re.compile(r"^  [✓✗] (?P<name>[\w-]+) \((?P<reason>[\w-]+)\)$")
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One way of running it; `scenarios` is how many that release has."""
+    """One way of running it; `scenarios` is how many that release has.
+
+    Those of `alone` are run one by one, since they belong to no set.
+    """
 
     title: str
     package: str
     scenarios: int
     arguments: Sequence[str] = field(default=())
+    alone: Sequence[str] = field(default=())
 
 
 RUNS = (
@@ -35,6 +40,16 @@ RUNS = (
         "conformance-0.2",
         50,
         ("--requirements", "2026-07-28"),
+    ),
+    Run(
+        "0.2.0-alpha.12, the skills extension",
+        "conformance-0.2",
+        3,
+        alone=(
+            "sep-2640-skills-enumeration",
+            "sep-2640-skills-manifest",
+            "sep-2640-skills-directory",
+        ),
     ),
 )
 
@@ -64,9 +79,10 @@ class Outcome:
 
 
 def conduct(run: Run, url: str) -> Outcome:
-    command = [*node(f"{run.package}/dist/index.js"), "server", "--url", url, *run.arguments]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    lines = ended.stdout.splitlines()
+    if run.alone:
+        return conduct_one_by_one(run, url)
+    output = printed(run, url, *run.arguments)
+    lines = output.splitlines()
     unscored = {found["name"]: found["reason"] for line in lines if (found := UNSCORED.match(line))}
     scenarios = [
         Scenario(
@@ -75,4 +91,20 @@ def conduct(run: Run, url: str) -> Outcome:
         for line in lines
         if (found := SCENARIO.match(line))
     ]
-    return Outcome(run, scenarios, ended.stdout + ended.stderr)
+    return Outcome(run, scenarios, output)
+
+
+def conduct_one_by_one(run: Run, url: str) -> Outcome:
+    outputs = {name: printed(run, url, "--scenario", name) for name in run.alone}
+    scenarios = [
+        Scenario(name, int(found["passed"]), int(found["failed"]), "extension")
+        for name, output in outputs.items()
+        if (found := ALONE.search(output))
+    ]
+    return Outcome(run, scenarios, "\n".join(outputs.values()))
+
+
+def printed(run: Run, url: str, *arguments: str) -> str:
+    command = [*node(f"{run.package}/dist/index.js"), "server", "--url", url, *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    return ended.stdout + ended.stderr

@@ -1,8 +1,11 @@
 """The official suite against the server as it is served; `make conformance` prints more of it."""
 
 from collections.abc import Iterator
+from io import StringIO
+from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from tests.conformance import report
 from tests.conformance.suite import RUNS, Outcome, conduct
@@ -13,9 +16,17 @@ pytestmark = [needs_node, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture(scope="module")
-def outcomes(
-    django_db_setup: None, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[list[Outcome]]:
+def skills(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """What the scenarios of the skills extension look at."""
+    with django_db_blocker.unblock():
+        call_command("skills", "import", report.SKILLS, stdout=StringIO())
+    yield
+    with django_db_blocker.unblock():
+        call_command("flush", interactive=False, verbosity=0)
+
+
+@pytest.fixture(scope="module")
+def outcomes(skills: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Outcome]]:
     environment = {**environment_of_processes(), "DJANGO_SETTINGS_MODULE": report.SETTINGS}
     log = tmp_path_factory.mktemp("conformance") / "log"
     with web_process(environment, log) as server:

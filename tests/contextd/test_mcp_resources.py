@@ -46,6 +46,7 @@ async def test_a_checkpoint_is_listed_and_read(server: Server, version: str) -> 
         "checkpoint://recent{?project_path,tag}",
         "checkpoint://{checkpoint_id}",
         "remediation://{remediation_id}",
+        "skill://{+path}",
     ]
     assert text.startswith("Moved logins to OAuth\n/work/shop, saved ")
     assert text.endswith("tags: auth\n\nBy hand.")

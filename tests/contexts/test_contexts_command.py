@@ -46,6 +46,15 @@ def test_a_context_is_made_with_what_it_holds(capsys: pytest.CaptureFixture[str]
     assert "shop: only superusers may use it" in capsys.readouterr().err
 
 
+def test_a_context_may_ask_for_review() -> None:
+    run("create", "careful", "--needs-review")
+
+    asked = {
+        context["name"]: context["needs_review"] for context in json.loads(run("list", "--json"))
+    }
+    assert asked == {"default": False, "careful": True}
+
+
 def test_projects_that_are_known_are_taken_as_they_are() -> None:
     run("create", "shop", "--projects", "/w/shop")
     run("create", "other", "--projects", "/w/shop/src")

@@ -27,7 +27,8 @@ OURS = "/w/shop"
 # A word that stands in every record of the foreign project, and in no question.
 MARK = "xylophone"
 
-# How to ask each operation for what is foreign; {checkpoint} is the id of a foreign checkpoint.
+# How to ask each operation for what is foreign; {checkpoint} is the id of a foreign checkpoint,
+# and so on.
 QUESTIONS: dict[str, dict[str, Any]] = {
     "checkpoint_delete": {"id": "{checkpoint}"},
     "checkpoint_get": {"id": "{checkpoint}"},
@@ -47,6 +48,23 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     },
     "remediation_search": {"error_message": "bells out of tune", "min_score": 0},
     "remediation_update": {"id": "{remediation}", "solution": "mine"},
+    "skill_apply": {"id": "{skill}"},
+    "skill_create": {
+        "name": "mine",
+        "description": "mine",
+        "content": "mine",
+        "version": "1.0.0",
+        "author": "ann",
+        "category": "bells",
+        "project_path": FOREIGN,
+    },
+    "skill_delete": {"id": "{skill}"},
+    "skill_get": {"id": "{skill}"},
+    "skill_history": {"id": "{skill}"},
+    "skill_list": {},
+    "skill_restore": {"id": "{skill}", "version": "1.0.0"},
+    "skill_search": {"query": "tuning the bells"},
+    "skill_update": {"id": "{skill}", "content": "mine"},
 }
 # More ways to ask some of them.
 ALSO: list[tuple[str, dict[str, Any]]] = [
@@ -67,6 +85,7 @@ ADDRESSES = {
     "checkpoint://{checkpoint_id}": "checkpoint://{checkpoint}",
     "checkpoint://recent{?project_path,tag}": f"checkpoint://recent?project_path={FOREIGN}",
     "remediation://{remediation_id}": "remediation://{remediation}",
+    "skill://{+path}": "skill://project.{project}/tune-the-bells/SKILL.md",
 }
 PROMPTS: dict[str, dict[str, str]] = {"resume": {"project_path": FOREIGN}}
 # What each argument of a prompt or of a form of address is completed to: {checkpoint} or a mark.
@@ -75,6 +94,7 @@ COMPLETIONS = {
     ("ref/resource", "checkpoint://recent{?project_path,tag}", "project_path"): FOREIGN,
     ("ref/resource", "checkpoint://recent{?project_path,tag}", "tag"): MARK,
     ("ref/resource", "remediation://{remediation_id}", "remediation_id"): "{remediation}",
+    ("ref/resource", "skill://{+path}", "path"): "project.{project}/tune-the-bells/SKILL.md",
     ("ref/prompt", "resume", "project_path"): FOREIGN,
     ("ref/prompt", "resume", "tag"): MARK,
 }
@@ -102,7 +122,19 @@ def fill(call: Call) -> Fill:
             solution=f"{MARK}: tune them",
             project_path=FOREIGN,
         ).id,
+        "skill": call(
+            "skill_create",
+            name="Tune the bells",
+            description=f"{MARK}: tuning the bells",
+            content=MARK,
+            version="1.0.0",
+            author="ann",
+            category="bells",
+            project_path=FOREIGN,
+        ).id,
+        "project": str(Project.objects.get(paths__path=FOREIGN).pk),
     }
+    call("skill_update", id=ids["skill"], tags=[MARK], note=MARK)
 
     def fill(question: Any) -> Any:
         text = json.dumps(question)
@@ -181,7 +213,7 @@ def test_where_the_project_is_held_nothing_is_missing(
 def test_what_does_not_exist_and_what_is_foreign_look_alike(
     fill: Fill, token: dict[str, str], post: Post
 ) -> None:
-    for name in ("checkpoint_get", "remediation_get"):
+    for name in ("checkpoint_get", "remediation_get", "skill_get"):
         foreign = fill(QUESTIONS[name])["id"]
         answers = [
             post(name, {"id": record_id}, token=token, context="ours").json()
@@ -262,6 +294,29 @@ def test_completions_show_only_what_is_held(
     for asked, value in COMPLETIONS.items():
         assert fill(value) not in complete("ours", *asked)
         assert fill(value) in complete("theirs", *asked)
+
+
+SKILLS: list[tuple[str, dict[str, Any]]] = [
+    ("skills/list", {}),
+    ("skills/get", {"uri": ADDRESSES["skill://{+path}"]}),
+    ("prompts/list", {}),
+    ("prompts/get", {"name": "skill_tune-the-bells_{project}"}),
+]
+
+
+@pytest.mark.parametrize(("method", "question"), SKILLS)
+def test_skills_are_offered_only_where_they_are_held(
+    fill: Fill,
+    token: dict[str, str],
+    http: httpx2.Client,
+    method: str,
+    question: dict[str, Any],
+) -> None:
+    def offered(context: str) -> str:
+        return ask(http, {**token, "X-MCP-Context": context}, method, **fill(question))
+
+    assert MARK not in offered("ours")
+    assert MARK in offered("theirs")
 
 
 def ask(http: httpx2.Client, headers: dict[str, str], method: str, **params: Any) -> str:

@@ -30,6 +30,9 @@ class Command(BaseCommand):
         create.add_argument("--prompts", nargs="*", default=[], help="names or globs")
         create.add_argument("--projects", nargs="*", default=[], help="paths of their folders")
         create.add_argument("--all-projects", action="store_true")
+        create.add_argument(
+            "--needs-review", action="store_true", help="what is made in it waits for a person"
+        )
         create.add_argument("--open", action="store_true", help="to everybody with an account")
         add_grant(actions.add_parser("grant", help="let a user or a group use a context"))
         add_holder(actions.add_parser("revoke", help="take a grant back"))
@@ -57,6 +60,7 @@ class Command(BaseCommand):
             name=options["name"],
             description=options["description"],
             is_open=options["open"],
+            needs_review=options["needs_review"],
             tools=options["tools"],
             resources=options["resources"],
             prompts=options["prompts"],
@@ -129,6 +133,7 @@ def described(context: Context) -> dict[str, Any]:
         "description": context.description,
         "active": context.is_active,
         "open": context.is_open,
+        "needs_review": context.needs_review,
         "tools": context.tools,
         "resources": context.resources,
         "prompts": context.prompts,

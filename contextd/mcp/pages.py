@@ -1,0 +1,34 @@
+"""Long lists, a page at a time: the cursor is where the next one begins."""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from contextd.errors import Invalid
+
+PAGE = 500
+MAX_DIGITS = 9
+
+One = TypeVar("One")
+
+
+class Paged(Protocol):
+    cursor: str | None
+
+
+def start_of(params: Paged | None) -> int:
+    """Raises Invalid for a cursor that we did not give."""
+    cursor = (params.cursor if params else None) or "0"
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) <= MAX_DIGITS):
+        raise Invalid("cursor must be the nextCursor of an earlier answer", field="cursor")
+    return int(cursor)
+
+
+def following(start: int, total: int, size: int = PAGE) -> str | None:
+    """The cursor of the page after the one that begins there."""
+    return str(start + size) if start + size < total else None
+
+
+def cut(whole: Sequence[One], params: Paged | None) -> tuple[Sequence[One], str | None]:
+    """The page that is asked for, and the cursor of the next one."""
+    start = start_of(params)
+    return whole[start : start + PAGE], following(start, len(whole))

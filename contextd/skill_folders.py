@@ -1,0 +1,102 @@
+"""Skills as folders of files that can be read by address: what MCP's Skills extension serves.
+
+An app that has some registers once how they are listed, found and looked into.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from contextd import resources
+from contextd.callers import Caller
+from contextd.operations import Operation, Request, Result
+from contextd.resources import Listed, ReadResource, as_operation
+
+MOST_SIZE = 2**31
+
+
+class FileOfSkill(Result):
+    """`digest` is `sha256:` and 64 hexadecimal digits."""
+
+    uri: str
+    digest: str
+    size: int
+
+
+class SkillFolder(Result):
+    """`uri` is that of its SKILL.md; `resources` are all files, that one included."""
+
+    uri: str
+    frontmatter: dict[str, Any]
+    resources: list[FileOfSkill]
+
+
+class ListFolders(Request):
+    """List the skills there are, a page at a time."""
+
+    start: Annotated[int, Field(ge=0, le=MOST_SIZE, description="How many to skip")]
+    count: Annotated[int, Field(ge=1, le=MOST_SIZE, description="How many")]
+
+
+class FolderPage(Result):
+    skills: list[SkillFolder]
+    total: int
+
+
+class FoundFolder(Result):
+    skill: SkillFolder
+
+
+class Children(Result):
+    resources: list[Listed]
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    listing: Operation
+    getting: Operation
+    opening: Operation
+
+
+_library: Library | None = None
+
+
+def provide(
+    template: str,
+    *,
+    listed: Callable[[Caller, int, int], tuple[list[SkillFolder], int]],
+    found: Callable[[Caller, str], SkillFolder],
+    children: Callable[[Caller, str], list[Listed]],
+    timeout: float = 10,
+) -> None:
+    """Serve skills whose files are resources of that template.
+
+    `listed` is given where to start and how many are wanted, and also tells how many there are;
+    `found` is given the address of a SKILL.md, `children` that of a folder. Both raise NotFound.
+    """
+    global _library  # one app has them all
+
+    def list_folders(caller: Caller, request: ListFolders) -> FolderPage:
+        folders, total = listed(caller, request.start, request.count)
+        held = [one for one in folders if caller.entry.has_resource(template, one.uri)]
+        return FolderPage(skills=held, total=total)
+
+    def get_folder(caller: Caller, request: ReadResource) -> FoundFolder:
+        resources.check(caller, template, request.uri)
+        return FoundFolder(skill=found(caller, request.uri))
+
+    def open_folder(caller: Caller, request: ReadResource) -> Children:
+        resources.check(caller, template, request.uri)
+        return Children(resources=children(caller, request.uri))
+
+    _library = Library(
+        listing=as_operation(template, list_folders, ListFolders, FolderPage, timeout),
+        getting=as_operation(template, get_folder, ReadResource, FoundFolder, timeout),
+        opening=as_operation(template, open_folder, ReadResource, Children, timeout),
+    )
+
+
+def library() -> Library | None:
+    return _library

@@ -1,0 +1,238 @@
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ActionForm
+from django.contrib.admin.widgets import AdminTextareaWidget
+from django.db.models import QuerySet, TextField
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from contextd import auth
+from contextd.admin import ByOperation, OperationForm
+from contextd.errors import ContextdError
+from skills import services, serving, transfer, wording
+from skills.models import Skill, SkillUse, SkillVersion, State
+from skills.pages import SkillPages
+
+if TYPE_CHECKING:
+    VersionInlineOf = admin.TabularInline[SkillVersion, Skill]
+    UseInlineOf = admin.TabularInline[SkillUse, Skill]
+else:
+    VersionInlineOf = UseInlineOf = admin.TabularInline
+
+EDITED = [
+    *("name", "description", "content", "version", "category"),
+    *("prerequisites", "expected_outcome", "tags", "metadata"),
+]
+SHOWN = [
+    *("address", "author", "project", "token_count"),
+    *("usage_count", "success", "created_by", "created_at", "updated_at"),
+]
+COUNTED = ["usage_count", "success_count", "failure_count", "last_used_at"]
+
+
+class TagFilter(admin.SimpleListFilter):
+    title = "tag"
+    parameter_name = "tag"
+    most = 50
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(tag, f"{tag} ({count})") for tag, count in services.common_tags(self.most)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Skill]) -> QuerySet[Skill]:
+        return queryset.filter(tags__contains=[self.value()]) if self.value() else queryset
+
+
+class MarkdownField(forms.CharField):
+    """Text as it is stored, although browsers send other line ends; white space counts in it."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **{**options, "strip": False})
+
+    def to_python(self, value: Any) -> str:
+        return (super().to_python(value) or "").replace("\r\n", "\n")
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return self.to_python(initial) != self.to_python(data)
+
+
+class SkillForm(OperationForm):
+    note = forms.CharField(
+        max_length=500, required=False, help_text="Why, for the history of versions"
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "content" in self.fields:
+            preview = reverse("admin:skills_skill_preview")
+            self.fields["content"].widget.attrs["data-preview"] = preview
+
+
+class TagForm(ActionForm):
+    tag = forms.CharField(max_length=50, required=False)
+
+
+class VersionInline(VersionInlineOf):
+    """What the skill said before; to be compared and gone back to."""
+
+    model = SkillVersion
+    fields = ["compared", "changed_by", "note", "is_proposal", "created_at"]
+    readonly_fields = ["compared", "changed_by", "note", "is_proposal", "created_at"]
+    extra = 0
+    can_delete = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[SkillVersion]:
+        kept = super().get_queryset(request)
+        return kept.select_related("skill").defer("content", "skill__content")
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    @admin.display(description="version")
+    def compared(self, version: SkillVersion) -> SafeString:
+        page = reverse("admin:skills_skill_compare", args=[version.skill_id])
+        current = version.skill.version
+        return format_html(
+            '<a href="{}?from={}&to={}">{}</a>', page, current, version.version, version.version
+        )
+
+
+class UseInline(UseInlineOf):
+    """Who uses it, and what came of that."""
+
+    model = SkillUse
+    fields = ["principal", *COUNTED]
+    readonly_fields = ["principal", *COUNTED]
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Skill)
+class SkillAdmin(SkillPages, ByOperation, admin.ModelAdmin[Skill]):
+    form = SkillForm
+    formfield_overrides = {
+        **ByOperation.formfield_overrides,
+        TextField: {"form_class": MarkdownField, "widget": AdminTextareaWidget},
+    }
+    search_domain = services.DOMAIN
+    update_operation = "skill_update"
+    operation_fields = [*EDITED, "note"]
+    delete_operation = "skill_delete"
+    list_display = [
+        "name", "version", "state", "category", "project", "tags", "usage_count", "success",
+        "updated_at",
+    ]  # fmt: skip
+    list_filter = ["state", "category", "project", TagFilter]
+    list_select_related = ["project"]
+    fields = ["state", *EDITED, "note", *SHOWN]
+    readonly_fields = SHOWN
+    inlines = [VersionInline, UseInline]
+    action_form = TagForm
+    actions = ["publish", "retire", "take_back", "add_tag", "remove_tag", "export"]
+
+    class Media:
+        js = ["skills/preview.js"]
+        css = {"all": ["skills/skills.css"]}
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Skill, form: Any, change: bool) -> None:
+        state = State(form.cleaned_data["state"])
+        if set(EDITED) & set(form.changed_data):
+            super().save_model(request, obj, form, change)
+        if "state" in form.changed_data:
+            services.move_to(state, Skill.objects.filter(pk=obj.pk))
+
+    @admin.display(description="success", ordering="proven")
+    def success(self, skill: Skill) -> str:
+        """With how many uses it rests on."""
+        return f"{skill.success_rate:.0%} of {skill.rated_count}" if skill.rated_count else "-"
+
+    @admin.display(description="address")
+    def address(self, skill: Skill) -> str:
+        return serving.address_of(skill)
+
+    @admin.action(description="Publish", permissions=["change"])
+    def publish(self, request: HttpRequest, queryset: QuerySet[Skill]) -> None:
+        self._move(request, queryset, State.PUBLISHED)
+
+    @admin.action(description="Retire", permissions=["change"])
+    def retire(self, request: HttpRequest, queryset: QuerySet[Skill]) -> None:
+        self._move(request, queryset, State.RETIRED)
+
+    @admin.action(description="Take back to draft", permissions=["change"])
+    def take_back(self, request: HttpRequest, queryset: QuerySet[Skill]) -> None:
+        self._move(request, queryset, State.DRAFT)
+
+    def _move(self, request: HttpRequest, queryset: QuerySet[Skill], state: State) -> None:
+        moved = services.move_to(state, queryset)
+        for skill in moved:
+            self.log_change(request, skill, f"{state.value}")
+        messages.success(request, f"{len(moved)} are {state.value} now")
+
+    @admin.action(description="Add the tag", permissions=["change"])
+    def add_tag(self, request: HttpRequest, queryset: QuerySet[Skill]) -> None:
+        tag = request.POST["tag"].strip()
+        self._tag(request, queryset, f"tagged {tag}", lambda tags: [*tags, tag])
+
+    @admin.action(description="Remove the tag", permissions=["change"])
+    def remove_tag(self, request: HttpRequest, queryset: QuerySet[Skill]) -> None:
+        tag = request.POST["tag"].strip()
+        note = f"no longer tagged {tag}"
+        self._tag(request, queryset, note, lambda tags: [other for other in tags if other != tag])
+
+    def _tag(
+        self,
+        request: HttpRequest,
+        queryset: QuerySet[Skill],
+        note: str,
+        retag: Callable[[list[str]], list[str]],
+    ) -> None:
+        """By the service, since rates are for single calls."""
+        if not request.POST["tag"].strip():
+            messages.error(request, "Type the tag beside the action")
+            return
+        caller = auth.caller_of_admin(request)
+        try:
+            for skill in queryset:
+                tags = wording.checked_tags(retag(skill.tags))
+                services.update(caller, str(skill.pk), version=None, note=note, tags=tags)
+        except ContextdError as error:
+            messages.error(request, f"{skill}: {error.message}")
+            return
+        messages.success(request, f"{len(queryset)} are {note} now")
+
+    @admin.action(description="Export as a zip archive", permissions=["view"])
+    def export(self, request: HttpRequest, queryset: QuerySet[Skill]) -> HttpResponse:
+        return HttpResponse(
+            transfer.as_archive(queryset),
+            content_type="application/zip",
+            headers={"Content-Disposition": 'attachment; filename="skills.zip"'},
+        )
+
+
+@admin.register(SkillUse)
+class SkillUseAdmin(admin.ModelAdmin[SkillUse]):
+    """Who uses what."""
+
+    list_display = ["skill", "principal", *COUNTED]
+    list_select_related = ["skill"]
+    search_fields = ["principal", "skill__name"]
+    list_filter = ["last_used_at"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False

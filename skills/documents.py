@@ -1,0 +1,217 @@
+"""SKILL.md: reading one, writing one, and changing one without touching the rest of it."""
+
+import re
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from contextd import validation
+from contextd.errors import Invalid
+from skills import front_matter, versions
+from skills.front_matter import Unreadable
+from skills.wording import SLUG_LENGTH, Wording, is_slug
+
+NAME = "SKILL.md"
+MOST_BYTES = 1_000_000
+DESCRIPTION_LENGTH = 1024
+COMPATIBILITY_LENGTH = 500
+KEY_LENGTH, VALUE_LENGTH, MOST_KEYS = 50, 500, 100
+
+_PARTS = re.compile(r"\ufeff?---[ \t]*\r?\n(?P<front>.*?\n)?---[ \t]*(\r?\n|\Z)(\r?\n)?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """`content` is what stands below the front matter."""
+
+    front_matter: dict[str, Any]
+    content: str
+
+
+def read(raw: bytes) -> Document:
+    """Raises Invalid, saying what is wrong."""
+    if len(raw) > MOST_BYTES:
+        raise _wrong(f"has {len(raw):,} bytes, at most {MOST_BYTES:,} are read")
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        raise _wrong("is not UTF-8") from None
+    parts = _PARTS.match(text)
+    if parts is None:
+        raise _wrong("must begin with front matter: a line ---, name and description, a line ---")
+    try:
+        loaded = front_matter.load(parts["front"] or "")
+    except Unreadable as error:
+        raise _wrong(f"has front matter that cannot be read: {error}") from None
+    return Document(loaded, text[parts.end() :])
+
+
+def write(wording: Wording) -> bytes:
+    """A new one."""
+    return _written(_as_front_matter(wording), wording.content)
+
+
+def rewritten(raw: bytes, wording: Wording) -> bytes:
+    """The same document with what the wording changes; as it was when that is nothing.
+
+    A version is written only where the author keeps one there.
+    """
+    document = read(raw)
+    before = _as_front_matter(wording_of(document))
+    after = _as_front_matter(wording)
+    changed = deepcopy(document.front_matter)
+    for key in ("name", "description"):
+        if after[key] != before[key]:
+            changed[key] = after[key]
+    _change_metadata(changed, before["metadata"], after["metadata"])
+    same_content = document.content.strip() == wording.content.strip()
+    if changed == document.front_matter and same_content:
+        return raw
+    return _written(changed, document.content if same_content else wording.content)
+
+
+def wording_of(document: Document) -> Wording:
+    """Raises Invalid where a field is missing or too long."""
+    front = document.front_matter
+    metadata = _mapping(front.get("metadata"))
+    told = {**front, **metadata}
+    fields = {
+        "name": told.get("title") or front.get("name"),
+        "slug": front.get("name"),
+        "description": metadata.get("description") or front.get("description"),
+        "content": document.content,
+        "version": versions.read(told.get("version", "")) or versions.FIRST,
+        "author": _text(told.get("author")) or "unknown",
+        "category": _text(told.get("category")) or "general",
+        "prerequisites": _lines(metadata.get("prerequisites")),
+        "expected_outcome": _text(metadata.get("expected-outcome")),
+        "tags": list(dict.fromkeys(_labels(told.get("tags")))),
+        "metadata": _own(metadata),
+    }
+    try:
+        return Wording.model_validate(fields)
+    except ValidationError as error:
+        problems = validation.problems(error, NAME, list(Wording.model_fields))
+        raise _wrong("; ".join(problem["error"] for problem in problems)) from None
+
+
+def problems_of(document: Document, folder: str | None) -> list[str]:
+    """What breaks the Agent Skills format, each with what to do."""
+    front = document.front_matter
+    name, description = front.get("name"), front.get("description")
+    found = []
+    if not isinstance(name, str) or not is_slug(name):
+        found.append(
+            f"name {name!r} must be lower-case letters, digits and single hyphens, "
+            f"at most {SLUG_LENGTH}"
+        )
+    elif folder is not None and folder != name:
+        found.append(f"name {name!r} must be that of its folder, {folder!r}")
+    if not isinstance(description, str) or not description.strip():
+        found.append("description is required: what the skill does and when to use it")
+    elif len(description) > DESCRIPTION_LENGTH:
+        found.append(f"description has {len(description)} characters, at most {DESCRIPTION_LENGTH}")
+    if len(_text(front.get("compatibility"))) > COMPATIBILITY_LENGTH:
+        found.append(f"compatibility has more than {COMPATIBILITY_LENGTH} characters")
+    if not isinstance(front.get("metadata", {}), dict):
+        found.append("metadata must be a map of text to text")
+    if not document.content.strip():
+        found.append("it has no instructions below its front matter")
+    return found
+
+
+def _wrong(what: str) -> Invalid:
+    return Invalid(f"{NAME} {what}", field=NAME)
+
+
+def _written(front: Mapping[str, Any], content: str) -> bytes:
+    end = "" if content.endswith("\n") else "\n"
+    return f"---\n{front_matter.dump(dict(front))}---\n\n{content}{end}".encode()
+
+
+def _as_front_matter(wording: Wording) -> dict[str, Any]:
+    """The format's own fields; what it has none for stands in `metadata`, as text."""
+    short = _shortened(wording.description)
+    more = {
+        "title": wording.name if wording.name != wording.slug else "",
+        "description": wording.description if short != wording.description else "",
+        "version": wording.version,
+        "author": wording.author,
+        "category": wording.category,
+        "tags": ", ".join(wording.tags),
+        "prerequisites": "\n".join(wording.prerequisites),
+        "expected-outcome": wording.expected_outcome,
+    }
+    metadata = {**wording.metadata, **{key: text for key, text in more.items() if text}}
+    return {"name": wording.slug, "description": short, "metadata": metadata}
+
+
+OWN_KEYS = {
+    "title",
+    "description",
+    "version",
+    "author",
+    "category",
+    "tags",
+    "prerequisites",
+    "expected-outcome",
+}
+
+
+def _change_metadata(
+    front: dict[str, Any], before: Mapping[str, str], after: Mapping[str, str]
+) -> None:
+    """Where the author wrote a key above `metadata` it is changed there."""
+    metadata = _mapping(front.get("metadata"))
+    for key in {**before, **after}:
+        if before.get(key) == after.get(key):
+            continue
+        place = front if key in front and key not in metadata and key in OWN_KEYS else metadata
+        if key == "version" and key not in place:
+            continue
+        if key in after:
+            place[key] = after[key]
+        else:
+            place.pop(key, None)
+    if metadata:
+        front["metadata"] = metadata
+
+
+def _shortened(description: str) -> str:
+    if len(description) <= DESCRIPTION_LENGTH:
+        return description
+    return description[: DESCRIPTION_LENGTH - 2].rsplit(None, 1)[0] + " …"
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return dict(value) if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else validation.as_text(value)
+
+
+def _lines(value: Any) -> list[str]:
+    lines = value if isinstance(value, list) else _text(value).splitlines()
+    return [text for line in lines if (text := _text(line).strip())]
+
+
+def _labels(value: Any) -> list[str]:
+    parts = value if isinstance(value, list) else re.split(r"[,\n]", _text(value))
+    return [text for part in parts if (text := _text(part).strip())]
+
+
+def _own(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """The author's own keys; what is too long to be a field stays in the file alone."""
+    texts = {key: _text(value) for key, value in metadata.items() if key not in OWN_KEYS}
+    short = {
+        key: text
+        for key, text in texts.items()
+        if len(key) <= KEY_LENGTH and len(text) <= VALUE_LENGTH
+    }
+    return dict(list(short.items())[:MOST_KEYS])

@@ -1,0 +1,101 @@
+"""The YAML above the text of a SKILL.md, as JSON has it: text, numbers, true, false, null."""
+
+import json
+import re
+from typing import Any
+
+import yaml
+
+MOST_CHARACTERS = 50_000
+DEEPEST = 50
+"""Reading brackets within brackets takes time in proportion to the square of their number."""
+
+_PLAIN: dict[str, re.Pattern[str]] = {
+    "tag:yaml.org,2002:null": re.compile(r"~|null|Null|NULL|"),
+    "tag:yaml.org,2002:bool": re.compile(r"true|True|TRUE|false|False|FALSE"),
+    "tag:yaml.org,2002:int": re.compile(r"[-+]?[0-9]+"),
+    "tag:yaml.org,2002:float": re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"),
+}
+"""The core schema of YAML 1.2, which clients read with; 1.1 has dates, and `no` is false in it."""
+
+LINE_BREAKS_OF_YAML = re.compile("[\r\x85\u2028\u2029]")
+"""Unless they are quoted and escaped they are read as spaces."""
+
+
+class Unreadable(Exception):
+    """The text is not what front matter may be; the message says where and why."""
+
+
+class _Loader(yaml.SafeLoader):
+    yaml_implicit_resolvers: dict[Any, Any] = {}
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise Unreadable("it holds an alias (*name); write the value out")
+        return super().compose_node(parent, index)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes whatever one of the two versions of YAML takes for something else than text."""
+
+    yaml_implicit_resolvers = dict(yaml.SafeDumper.yaml_implicit_resolvers)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+
+def _as_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    style = '"' if LINE_BREAKS_OF_YAML.search(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+
+_Dumper.add_representer(str, _as_text)
+for _tag, _pattern in _PLAIN.items():
+    _whole = re.compile(rf"^(?:{_pattern.pattern})$")
+    _Loader.add_implicit_resolver(_tag, _whole, None)
+    _Dumper.add_implicit_resolver(_tag, _whole, None)
+
+
+def load(text: str) -> dict[str, Any]:
+    """Raises Unreadable."""
+    if len(text) > MOST_CHARACTERS:
+        raise Unreadable(f"it has {len(text)} characters, at most {MOST_CHARACTERS} are read")
+    if _depth(text) > DEEPEST:
+        raise Unreadable(f"its lists and maps are nested more than {DEEPEST} deep")
+    try:
+        loaded = yaml.load(text, _Loader)  # noqa: S506  # a SafeLoader that knows fewer types
+        plain = json.loads(json.dumps(loaded, allow_nan=False, ensure_ascii=False).encode())
+    except yaml.MarkedYAMLError as error:
+        raise Unreadable(_told(error)) from None
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError):
+        raise Unreadable("it holds something that is neither text, number, list nor map") from None
+    if not isinstance(plain, dict):
+        raise Unreadable("it must be a map, such as `name: review`")
+    if "\\u0000" in json.dumps(plain):
+        raise Unreadable("it must not contain a NUL character")
+    return plain
+
+
+def dump(front_matter: dict[str, Any]) -> str:
+    """What `load` reads as the same."""
+    dumped: str = yaml.dump(
+        front_matter, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
+    )
+    return dumped
+
+
+def _depth(text: str) -> int:
+    """How deep brackets are nested at most; those in quotes count too, which is the safe side."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[\[{\]}]", text):
+        depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _told(error: yaml.MarkedYAMLError) -> str:
+    place = f"line {error.problem_mark.line + 2}: " if error.problem_mark else ""
+    return f"{place}{error.problem or 'it is not YAML'}"

@@ -1,0 +1,95 @@
+"""The rows of a skill: what it says, its versions and their files. Always in a transaction."""
+
+from django.utils import timezone
+
+from contextd.callers import Caller
+from contextd.models import Project
+from skills.models import Skill, SkillFile, SkillVersion, State
+from skills.packages import Package, PackageFile
+from skills.wording import Wording
+
+VersionFile = SkillVersion.files.through
+
+
+def add(
+    caller: Caller,
+    wording: Wording,
+    package: Package,
+    *,
+    project: Project | None,
+    state: State,
+    token_count: int,
+) -> Skill:
+    return Skill.objects.create(
+        **dict(wording),
+        front_matter=package.document.front_matter,
+        project=project,
+        state=state,
+        token_count=token_count,
+        created_by=caller.principal,
+    )
+
+
+def add_version(
+    skill: Skill,
+    caller: Caller,
+    wording: Wording,
+    package: Package,
+    *,
+    note: str,
+    is_proposal: bool = False,
+) -> None:
+    version = SkillVersion.objects.create(
+        **dict(wording),
+        front_matter=package.document.front_matter,
+        skill=skill,
+        changed_by=caller.principal,
+        note=note,
+        is_proposal=is_proposal,
+    )
+    VersionFile.objects.bulk_create(
+        VersionFile(skillversion=version, skillfile_id=pk) for pk in _kept(skill, package)
+    )
+
+
+def say(skill: Skill, wording: Wording, package: Package) -> None:
+    """Make the skill say what a version says; it is saved with its count of tokens."""
+    for field, value in wording:
+        setattr(skill, field, value)
+    skill.front_matter = package.document.front_matter
+    skill.updated_at = timezone.now()
+    skill.save(update_fields=[*Wording.model_fields, "front_matter", "token_count", "updated_at"])
+
+
+def package_of(skill: Skill, version: str) -> Package:
+    """The files of a version there is."""
+    files = skill.files.filter(versions__skill=skill, versions__version=version)
+    return Package(
+        tuple(PackageFile(file.path, bytes(file.content), file.is_executable) for file in files)
+    )
+
+
+def _kept(skill: Skill, package: Package) -> list[int]:
+    """The rows of these files; those that the skill has already are used again."""
+    known = {
+        (path, digest, is_executable): pk
+        for pk, path, digest, is_executable in skill.files.values_list(
+            "pk", "path", "digest", "is_executable"
+        )
+    }
+    new = SkillFile.objects.bulk_create(
+        _row(skill, file) for file in package.files if file.identity not in known
+    )
+    used = package.identities
+    return [*(file.pk for file in new), *(pk for key, pk in known.items() if key in used)]
+
+
+def _row(skill: Skill, file: PackageFile) -> SkillFile:
+    return SkillFile(
+        skill=skill,
+        path=file.path,
+        content=file.content,
+        digest=file.digest,
+        size=len(file.content),
+        is_executable=file.is_executable,
+    )

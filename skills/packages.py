@@ -1,0 +1,104 @@
+"""A skill as the files of one folder, and what such a folder may hold."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from contextd.errors import Invalid
+from skills import documents
+from skills.documents import Document
+
+MOST_FILES = 512
+MOST_BYTES = 16 * 1024 * 1024
+PATH_LENGTH = 500
+"""The first two are what every host of skills must be able to load (SEP-2640)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackageFile:
+    path: str
+    content: bytes
+    is_executable: bool = False
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.content).hexdigest()
+
+    @property
+    def identity(self) -> tuple[str, str, bool]:
+        return self.path, self.digest, self.is_executable
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """All files of one version; one of them is its SKILL.md."""
+
+    files: tuple[PackageFile, ...]
+
+    @property
+    def raw_document(self) -> bytes:
+        return next(file.content for file in self.files if file.path == documents.NAME)
+
+    @property
+    def document(self) -> Document:
+        return documents.read(self.raw_document)
+
+    @property
+    def identities(self) -> frozenset[tuple[str, str, bool]]:
+        """The same for packages that are the same, byte for byte."""
+        return frozenset(file.identity for file in self.files)
+
+    def with_document(self, content: bytes) -> "Package":
+        if content == self.raw_document:
+            return self
+        return Package(
+            tuple(
+                replace(file, content=content) if file.path == documents.NAME else file
+                for file in self.files
+            )
+        )
+
+
+def of_document(content: bytes) -> Package:
+    return Package((PackageFile(documents.NAME, content),))
+
+
+def packed(files: Iterable[PackageFile]) -> Package:
+    """Raises Invalid for what no host of skills would load."""
+    together = Package(tuple(sorted(files, key=lambda file: file.path)))
+    paths = [file.path for file in together.files]
+    if documents.NAME not in paths:
+        raise Invalid(f"there is no {documents.NAME} in it", field=documents.NAME)
+    if len(paths) > MOST_FILES:
+        raise Invalid(f"it has {len(paths)} files, at most {MOST_FILES} are kept", field="files")
+    size = sum(len(file.content) for file in together.files)
+    if size > MOST_BYTES:
+        raise Invalid(f"it has {size:,} bytes, at most {MOST_BYTES:,} are kept", field="files")
+    for path in paths:
+        check_path(path)
+    _check_collisions(paths)
+    return together
+
+
+def check_path(path: str) -> None:
+    """Raises Invalid unless the path stays within its folder, on every system."""
+    pure = PurePosixPath(path)
+    climbs = pure.is_absolute() or ".." in pure.parts or re.match(r"[A-Za-z]:", path)
+    if climbs or "\\" in path or str(pure) != path:
+        raise Invalid(f"the path {path!r} leads out of the folder of the skill", field="files")
+    if len(path) > PATH_LENGTH or not path.isprintable():
+        raise Invalid(
+            f"the path {path[:80]!r} must have at most {PATH_LENGTH} printable characters",
+            field="files",
+        )
+
+
+def _check_collisions(paths: list[str]) -> None:
+    known: set[str] = set()
+    folders = {str(parent) for path in paths for parent in PurePosixPath(path).parents}
+    for path in paths:
+        if path.casefold() in known or path in folders:
+            raise Invalid(f"the path {path!r} is there twice", field="files")
+        known.add(path.casefold())

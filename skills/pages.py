@@ -1,0 +1,122 @@
+"""Pages of the admin beside those that Django has: import, preview, versions side by side."""
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.views.decorators.http import require_POST
+
+from contextd import auth
+from contextd.errors import ContextdError
+from contextd.models import Project
+from skills import keeping, rendering, sources, transfer
+from skills.models import Skill
+from skills.transfer import Imported
+
+if TYPE_CHECKING:
+    Mixin = admin.ModelAdmin[Skill]
+else:
+    Mixin = object
+
+
+class ImportForm(forms.Form):
+    archive = forms.FileField(help_text="A zip archive")
+    project = forms.ModelChoiceField(
+        Project.objects.all(), required=False, help_text="Without one, all may use them"
+    )
+    note = forms.CharField(max_length=500, required=False, help_text="Why, for the history")
+
+
+class SkillPages(Mixin):
+    def get_urls(self) -> list[Any]:
+        own = [
+            path("import/", self._guarded(self.import_view), name="skills_skill_import"),
+            path("preview/", self._guarded(require_POST(preview)), name="skills_skill_preview"),
+            path(
+                "<int:pk>/versions/",
+                self._guarded(self.compare_view),
+                name="skills_skill_compare",
+            ),
+        ]
+        return [*own, *super().get_urls()]
+
+    def _guarded(self, view: Any) -> Any:
+        return self.admin_site.admin_view(view)
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        return super().changelist_view(request, {"may_import": may_import(request)})
+
+    def import_view(self, request: HttpRequest) -> HttpResponse:
+        if not may_import(request):
+            raise PermissionDenied
+        form = ImportForm(request.POST or None, request.FILES or None)
+        if form.is_valid() and self._import(request, form):
+            return HttpResponseRedirect(reverse("admin:skills_skill_changelist"))
+        context = {**self.admin_site.each_context(request), "title": "Import skills", "form": form}
+        return TemplateResponse(request, "admin/skills/skill/import.html", context)
+
+    def _import(self, request: HttpRequest, form: ImportForm) -> bool:
+        caller, chosen = auth.caller_of_admin(request), form.cleaned_data
+        try:
+            found = sources.skills_in(chosen["archive"])
+        except ContextdError as error:
+            form.add_error("archive", error.message)
+            return False
+        for one in transfer.take_in(caller, found, chosen["project"], chosen["note"]):
+            tell(request, one)
+        return True
+
+    def compare_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        skill = self.get_object(request, str(pk))
+        if skill is None or not self.has_view_permission(request, skill):
+            raise PermissionDenied
+        if request.method == "POST":
+            return self._restore(request, skill)
+        names = {version.version for version in skill.versions.only("version")}
+        former, latter = (
+            asked if (asked := request.GET.get(key, "")) in names else skill.version
+            for key in ("from", "to")
+        )
+        packages = [keeping.package_of(skill, version) for version in (former, latter)]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Versions of {skill.name}",
+            "skill": skill,
+            "versions": skill.versions.only("version"),
+            "former": former,
+            "latter": latter,
+            "comparison": rendering.compare(*packages),
+            "may_restore": latter != skill.version and self.has_change_permission(request, skill),
+        }
+        return TemplateResponse(request, "admin/skills/skill/compare.html", context)
+
+    def _restore(self, request: HttpRequest, skill: Skill) -> HttpResponse:
+        if not self.has_change_permission(request, skill):
+            raise PermissionDenied
+        asked = {"id": str(skill.pk), "version": request.POST.get("version", "")}
+        try:
+            restored: Any = self._call(request, "skill_restore", asked)  # type: ignore[attr-defined]
+            self.log_change(request, skill, f"restored {asked['version']}")
+            messages.success(request, f"It is version {restored.version} now")
+        except ContextdError as error:
+            messages.error(request, f"Not done: {error.message}")
+        return HttpResponseRedirect(reverse("admin:skills_skill_change", args=[skill.pk]))
+
+
+def may_import(request: HttpRequest) -> bool:
+    return request.user.has_perms(["skills.add_skill", "skills.change_skill"])
+
+
+def preview(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(rendering.as_html(request.POST.get("content", "")))
+
+
+def tell(request: HttpRequest, imported: Imported) -> None:
+    say = messages.error if imported.outcome == "refused" else messages.success
+    say(request, f"{imported.outcome}: {imported.skill or imported.place}")
+    for remark in imported.remarks:
+        messages.warning(request, f"{imported.place}: {remark}")

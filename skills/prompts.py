@@ -1,0 +1,6 @@
+"""Each skill in use as a prompt."""
+
+from contextd import prompts
+from skills import saying
+
+prompts.family(saying.PREFIX, offered=saying.offered)(saying.said)

@@ -1,0 +1,69 @@
+"""Skills as prompts, which clients show as slash commands."""
+
+from collections.abc import Mapping
+
+from contextd.callers import Caller
+from contextd.errors import NotFound
+from contextd.models import MAX_ID_DIGITS
+from contextd.prompts import Offer, PromptText
+from skills import arguments, serving, usage
+from skills.models import Skill
+
+PREFIX = "skill_"
+
+
+def name_of(skill: Skill) -> str:
+    """`skill_NAME`; of a project `skill_NAME_ID`, since no name has an underscore."""
+    owner = f"_{skill.project_id}" if skill.project_id else ""
+    return f"{PREFIX}{skill.slug}{owner}"
+
+
+def offered(caller: Caller) -> list[Offer]:
+    skills = Skill.objects.visible_to(caller).select_related("project")
+    shown = skills.only("slug", "name", "front_matter", "project__name")
+    return [
+        Offer(
+            name=name_of(skill),
+            title=f"{skill.name} ({skill.project.name})" if skill.project else skill.name,
+            description=skill.front_matter["description"],
+            arguments=arguments.declared(skill.front_matter),
+        )
+        for skill in shown
+    ]
+
+
+def said(caller: Caller, name: str, given: Mapping[str, str]) -> PromptText:
+    """What the person says; that is a use of the skill."""
+    skill = _named(caller, name)
+    asked = arguments.declared(skill.front_matter)
+    content = arguments.filled(skill.content, asked, given)
+    usage.count(caller, skill, None)
+    return PromptText(
+        text="\n\n".join([_preface(skill), content.strip()]),
+        description=skill.front_matter["description"],
+    )
+
+
+def _named(caller: Caller, name: str) -> Skill:
+    slug, _, owner = name.removeprefix(PREFIX).partition("_")
+    usable = Skill.objects.visible_to(caller)
+    if not owner:
+        found = usable.filter(slug=slug, project=None).first()
+    elif owner.isascii() and owner.isdigit() and len(owner) <= MAX_ID_DIGITS:
+        found = usable.filter(slug=slug, project=int(owner)).first()
+    else:
+        found = None
+    if found is None:
+        raise NotFound(f"there is no prompt named {name!r}")
+    return found
+
+
+def _preface(skill: Skill) -> str:
+    lines = [f"Follow our skill “{skill.name}”, version {skill.version}, in what comes now."]
+    if skill.prerequisites:
+        lines.append(f"It needs: {'; '.join(skill.prerequisites)}.")
+    if skill.expected_outcome:
+        lines.append(f"When you are done: {skill.expected_outcome}")
+    if files := serving.files_of(skill, skill.version):
+        lines.append(f"Its files, to be read when it refers to them: {', '.join(files)}")
+    return "\n".join(lines)

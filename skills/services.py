@@ -1,0 +1,364 @@
+"""What can be done with skills: finding, making, changing, restoring, deleting them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from django.db import DatabaseError, IntegrityError, transaction
+from django.db.models import Count, F, Func, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+
+from contextd import limits, projects, search
+from contextd.callers import Caller
+from contextd.errors import Invalid, NotFound
+from contextd.models import Project, get_record
+from contextd.search import Prepared
+from contextd.status import Unhealthy, health_check
+from skills import documents, keeping, packages, serving, versions
+from skills.models import Skill, SkillVersion, State
+from skills.packages import Package
+from skills.wording import Wording, slug_of
+
+DOMAIN = "skill"
+NOT_EMBEDDED = "The embedding backend does not answer: found by its words now, by meaning later."
+UNCHANGED = "Nothing of it changed, so there is no new version."
+WAITS = "This context asks for review: it is used once a curator has published it."
+
+SortBy = Literal["created_at", "updated_at", "usage_count", "success_rate"]
+ORDER: dict[SortBy, str] = {
+    "created_at": "-created_at",
+    "updated_at": "-updated_at",
+    "usage_count": "-usage_count",
+    "success_rate": "-proven",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The skill as it is in use now, and the version that the call made."""
+
+    skill: Skill
+    version: str
+    notice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    skill: Skill
+    score: float
+    distance: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    matches: list[Match]
+    notice: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    skills: list[Skill]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    versions: list[SkillVersion]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """A skill with the words of one version, which is not to be saved."""
+
+    skill: Skill
+    current_version: str
+    files: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a skill is to say; the version is raised when it is kept.
+
+    With `is_verbatim` its SKILL.md is kept as its author wrote it; of many at once, `is_bulk`
+    leaves the embedding to the worker.
+    """
+
+    wording: Wording
+    package: Package
+    asked: str | None
+    note: str
+    is_verbatim: bool = False
+    is_bulk: bool = False
+
+    def prepared(self) -> Prepared:
+        """What it is found by; not in a transaction."""
+        prepare = search.cut if self.is_bulk else search.prepare
+        return prepare(*self.wording.found_by())
+
+
+def register_for_search() -> None:
+    search.register(
+        search.Domain(
+            name=DOMAIN,
+            title="Skills",
+            visible_to=Skill.objects.visible_to,
+            url_of=lambda pk: reverse("admin:skills_skill_change", args=[pk]),
+        )
+    )
+
+
+@health_check("skill")
+def probe() -> None:
+    """The table can be read."""
+    try:
+        Skill.objects.exists()
+    except DatabaseError:
+        raise Unhealthy("skills cannot be read; run manage.py migrate") from None
+
+
+def create(caller: Caller, *, project_path: str | None, **fields: Any) -> Saved:
+    """Make a skill that assistants can use at once, unless their context asks for review."""
+    given = {**fields, "tags": list(dict.fromkeys(fields["tags"]))}
+    wording = Wording.model_construct(**given, slug=slug_of(fields["name"]))
+    package = packages.of_document(documents.write(wording))
+    plan = Plan(wording, package, wording.version, note="")
+    return create_as_planned(caller, plan, lambda: _project_at(caller, project_path))
+
+
+def _project_at(caller: Caller, path: str | None) -> Project | None:
+    return projects.resolve(caller, path, {}) if path else None
+
+
+def create_as_planned(
+    caller: Caller, plan: Plan, project_of: Callable[[], Project | None]
+) -> Saved:
+    prepared = plan.prepared()
+    state = State.DRAFT if _must_wait(caller) else State.PUBLISHED
+    try:
+        with limits.transaction():
+            project = project_of()
+            _refuse_known(plan.wording, project)
+            skill = keeping.add(
+                caller,
+                plan.wording,
+                plan.package,
+                project=project,
+                state=state,
+                token_count=prepared.token_count,
+            )
+            keeping.add_version(skill, caller, plan.wording, plan.package, note=plan.note)
+            search.store(DOMAIN, skill.pk, skill.project_id, prepared)
+            serving.announce(skill)
+    except IntegrityError:
+        raise _known(plan.wording) from None
+    return Saved(skill, skill.version, _notice(prepared, waits=state == State.DRAFT))
+
+
+def _refuse_known(wording: Wording, project: Project | None, besides: int = 0) -> None:
+    same = Skill.objects.filter(slug=wording.slug, project=project).exclude(pk=besides).first()
+    if same is not None:
+        raise _known(wording, same)
+
+
+def _known(wording: Wording, same: Skill | None = None) -> Invalid:
+    which = f" (id {same.pk}, {same.state})" if same else ""
+    return Invalid(
+        f"there is a skill named {wording.name!r} already{which}: "
+        "update that one with skill_update, or choose another name",
+        field="name",
+        error="is taken",
+    )
+
+
+def update(caller: Caller, skill_id: str, *, version: str | None, note: str, **given: Any) -> Saved:
+    """Change what is given, keep the rest: a new version, at least one patch level higher."""
+    changes = {name: value for name, value in given.items() if value is not None}
+    if "tags" in changes:
+        changes["tags"] = list(dict.fromkeys(changes["tags"]))
+
+    def plan(skill: Skill) -> Plan:
+        wording = Wording.of(skill).changed(changes)
+        return Plan(wording, keeping.package_of(skill, skill.version), version, note)
+
+    return revise(caller, skill_id, plan)
+
+
+def restore(caller: Caller, skill_id: str, *, version: str, note: str) -> Saved:
+    """Say again what an earlier version said, as a new version."""
+
+    def plan(skill: Skill) -> Plan:
+        earlier = version_of(caller, skill, version)
+        package = keeping.package_of(skill, version)
+        return Plan(Wording.of(earlier), package, None, note or f"restored {version}")
+
+    return revise(caller, skill_id, plan)
+
+
+def revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) -> Saved:
+    """Make a new version, as planned for what the skill says now."""
+    try:
+        while (saved := _revise(caller, skill_id, plan_for)) is None:
+            pass  # somebody changed it meanwhile, so the plan was for something else
+    except IntegrityError:
+        raise Invalid("another skill was given that name meanwhile", field="name") from None
+    return saved
+
+
+def _revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) -> Saved | None:
+    before = get(caller, skill_id)
+    plan = plan_for(before)
+    if _is_idle(before, plan):
+        return Saved(before, before.version, UNCHANGED)
+    is_found_by_the_same = plan.wording.found_by() == Wording.of(before).found_by()
+    prepared = None if is_found_by_the_same else plan.prepared()
+    with limits.transaction():
+        skill = get_record(Skill.objects.visible_to(caller).select_for_update(), skill_id)
+        if skill.version != before.version:
+            transaction.set_rollback(True)
+            return None
+        _refuse_known(plan.wording, skill.project, besides=skill.pk)
+        return keep(caller, skill, plan, prepared)
+
+
+def _is_idle(skill: Skill, plan: Plan) -> bool:
+    if plan.is_verbatim:
+        return plan.package.identities == keeping.package_of(skill, skill.version).identities
+    says_the_same = plan.wording.model_copy(update={"version": skill.version}) == Wording.of(skill)
+    files = keeping.package_of(skill, skill.version).identities
+    return (
+        says_the_same
+        and not versions.raises(plan.asked, skill.version)
+        and _supporting(plan.package.identities) == _supporting(files)
+    )
+
+
+def _supporting(identities: frozenset[tuple[str, str, bool]]) -> set[tuple[str, str, bool]]:
+    return {identity for identity in identities if identity[0] != documents.NAME}
+
+
+def keep(caller: Caller, skill: Skill, plan: Plan, prepared: Prepared | None) -> Saved:
+    """Make the version of a locked skill; `prepared` is None where it is found as before."""
+    newest = versions.newest_of(skill.versions.values_list("version", flat=True))
+    wording = plan.wording.model_copy(update={"version": versions.following(plan.asked, newest)})
+    package, before = plan.package, skill.version
+    if not plan.is_verbatim:
+        package = package.with_document(documents.rewritten(package.raw_document, wording))
+    waits = _must_wait(caller)
+    keeping.add_version(skill, caller, wording, package, note=plan.note, is_proposal=waits)
+    if not waits:
+        address = serving.address_of(skill)
+        if prepared:
+            skill.token_count = prepared.token_count
+            search.store(DOMAIN, skill.pk, skill.project_id, prepared)
+        keeping.say(skill, wording, package)
+        serving.announce(skill, address)
+    notice = _notice(prepared, waits=waits) or _raised(plan.asked, before, wording.version)
+    return Saved(skill, wording.version, notice)
+
+
+def _must_wait(caller: Caller) -> bool:
+    """Who is at work in the admin is the person that review waits for."""
+    return caller.entry.needs_review and caller.door != "admin"
+
+
+def _notice(prepared: Prepared | None, *, waits: bool) -> str | None:
+    if waits:
+        return WAITS
+    return None if prepared is None or prepared.embedded else NOT_EMBEDDED
+
+
+def _raised(asked: str | None, before: str, kept: str) -> str | None:
+    if asked in (None, before, kept):
+        return None
+    return f"{asked} does not raise the version, so this is {kept}."
+
+
+def move_to(state: State, skills: QuerySet[Skill]) -> list[Skill]:
+    """Publish, retire or take back; those that were in another state before."""
+    with limits.transaction():
+        moved = list(skills.exclude(state=state).select_for_update(of=("self",)))
+        now = timezone.now()
+        Skill.objects.filter(pk__in=[one.pk for one in moved]).update(state=state, updated_at=now)
+        for skill in moved:
+            serving.announce(skill)
+    return moved
+
+
+def find(
+    caller: Caller, *, query: str, top_k: int, category: str | None, tags: Sequence[str]
+) -> Matches:
+    """The skills that fit best by words and meaning, among those the caller may use."""
+    usable = Skill.objects.visible_to(caller).in_category(category).tagged(tags)
+    found = search.find(query, domain=DOMAIN, projects=caller.projects, records=usable, limit=top_k)
+    skills = usable.in_bulk([hit.record_id for hit in found.hits])
+    matches = [
+        Match(skills[hit.record_id], hit.score, hit.distance)
+        for hit in found.hits
+        if hit.record_id in skills
+    ]
+    return Matches(matches, found.notice)
+
+
+def listed(
+    caller: Caller,
+    *,
+    limit: int,
+    offset: int,
+    category: str | None,
+    tags: Sequence[str],
+    sort_by: SortBy,
+) -> Page:
+    skills = Skill.objects.visible_to(caller).in_category(category).tagged(tags)
+    ordered = skills.order_by(ORDER[sort_by], "-pk")
+    return Page(list(ordered[offset : offset + limit]), skills.count())
+
+
+def get(caller: Caller, skill_id: str) -> Skill:
+    return get_record(Skill.objects.visible_to(caller), skill_id)
+
+
+def as_of(caller: Caller, skill_id: str, version: str | None) -> AsOf:
+    """The skill as a version has it, by default the current one."""
+    skill = get(caller, skill_id)
+    current = skill.version
+    if version is not None and version != current:
+        earlier = version_of(caller, skill, version)
+        for field, value in Wording.of(earlier):
+            setattr(skill, field, value)
+        skill.updated_at = earlier.created_at
+    return AsOf(skill, current, serving.files_of(skill, skill.version))
+
+
+def version_of(caller: Caller, skill: Skill, version: str) -> SkillVersion:
+    found = skill.versions.visible_to(caller).filter(version=version).first()
+    if found is None:
+        raise NotFound(
+            f"skill {skill.pk} has no version {version!r}; skill_history lists those it has",
+            id=str(skill.pk),
+        )
+    return found
+
+
+def history(caller: Caller, skill_id: str, *, limit: int, offset: int) -> History:
+    """All versions, the newest first."""
+    skill = get(caller, skill_id)
+    kept = skill.versions.visible_to(caller).defer("content", "front_matter")
+    return History(list(kept[offset : offset + limit]), kept.count())
+
+
+def delete(caller: Caller, skill_id: str) -> None:
+    """Delete it, all its versions and files, and all it is found by."""
+    skill = get(caller, skill_id)
+    with limits.transaction():
+        search.forget(DOMAIN, [skill.pk])
+        serving.announce(skill)
+        skill.delete()
+
+
+def common_tags(limit: int) -> list[tuple[str, int]]:
+    """The tags used most, with how often."""
+    tags = Skill.objects.annotate(tag=Func(F("tags"), function="unnest"))
+    counted = tags.values_list("tag").annotate(count=Count("pk")).order_by("-count", "tag")
+    return list(counted[:limit])

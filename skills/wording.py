@@ -1,0 +1,131 @@
+"""What a skill says: its fields, the limits of each, and the name it has in files and addresses."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from django.utils.text import slugify
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
+
+from contextd import validation
+from contextd.errors import Invalid
+from contextd.validation import Facts, Filled, Text
+from skills import versions
+
+SLUG_LENGTH = 64
+SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def _one_label(text: str) -> str:
+    if re.search(r"[,\n\r]", text):
+        raise PydanticCustomError("label", "must be one label, without a comma or a line break")
+    return text.strip()
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _version(text: str) -> str:
+    if not versions.is_valid(text):
+        raise PydanticCustomError("semver", "must be a semantic version, such as 1.4.0")
+    return text
+
+
+Name = Annotated[
+    Filled,
+    AfterValidator(_one_line),
+    Field(max_length=200, description="What it is called, such as: Review a migration"),
+]
+Description = Annotated[
+    Filled,
+    Field(max_length=2000, description="What it does and when to use it; it is found by this"),
+]
+Content = Annotated[
+    Filled, Field(max_length=50_000, description="The instructions themselves, in Markdown")
+]
+Version = Annotated[
+    Filled,
+    AfterValidator(_version),
+    Field(max_length=versions.LENGTH, description="Semantic version, such as 1.0.0"),
+]
+Author = Annotated[Filled, Field(max_length=200, description="Who wrote it")]
+Category = Annotated[
+    Filled,
+    AfterValidator(str.strip),
+    AfterValidator(str.lower),
+    Field(max_length=50, description="Such as debugging, deployment, analysis, testing, security"),
+]
+Prerequisite = Annotated[Filled, AfterValidator(_one_line), Field(max_length=200)]
+Prerequisites = Annotated[
+    list[Prerequisite],
+    Field(max_length=100, description="What must be there before, up to 100 of 200 characters"),
+]
+Outcome = Annotated[
+    Text, Field(max_length=1000, description="What is true when it was followed to the end")
+]
+Tag = Annotated[Filled, AfterValidator(_one_label), Field(max_length=50)]
+Tags = Annotated[list[Tag], Field(max_length=20, description="Labels, up to 20 of 50 characters")]
+_TAGS: TypeAdapter[list[str]] = TypeAdapter(Tags)
+Metadata = Annotated[
+    Facts,
+    Field(description="Key-value facts, up to 100; `arguments` names those of its prompt"),
+]
+
+
+class Wording(BaseModel):
+    """All that a version of a skill says; `slug` is its name as the Agent Skills format has it."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+    name: Name
+    slug: Annotated[Text, Field(max_length=SLUG_LENGTH)]
+    description: Description
+    content: Content
+    version: Version
+    author: Author
+    category: Category
+    prerequisites: Prerequisites
+    expected_outcome: Outcome
+    tags: Tags
+    metadata: Metadata
+
+    @classmethod
+    def of(cls, row: Any) -> "Wording":
+        """That of a stored skill, or of one of its versions."""
+        return cls.model_construct(**{field: getattr(row, field) for field in cls.model_fields})
+
+    def changed(self, changes: Mapping[str, Any]) -> Self:
+        """Another name also is another slug; the changes must be valid already."""
+        renamed = {"slug": slug_of(changes["name"])} if "name" in changes else {}
+        if changes.get("name") == self.name:
+            renamed = {}
+        return self.model_copy(update={**changes, **renamed})
+
+    def found_by(self) -> tuple[str, str]:
+        """Headline and body of what is searched."""
+        return self.name, f"{self.description}\n\n{self.content}"
+
+
+def checked_tags(tags: list[str]) -> list[str]:
+    """Raises Invalid for what a skill could not be made with."""
+    try:
+        return list(dict.fromkeys(_TAGS.validate_python(tags)))
+    except ValidationError as error:
+        problems = validation.problems(error, "tags", [])
+        raise Invalid(f"the tag {problems[0]['error'].partition(' ')[2]}", field="tags") from None
+
+
+def slug_of(name: str) -> str:
+    """Lower-case letters, digits and single hyphens, at most 64; another for another name."""
+    slug = re.sub("-+", "-", slugify(name).replace("_", "-")).strip("-")
+    if slug and len(slug) <= SLUG_LENGTH:
+        return slug
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{slug[: SLUG_LENGTH - 9].rstrip('-') or 'skill'}-{digest}"
+
+
+def is_slug(text: str) -> bool:
+    return len(text) <= SLUG_LENGTH and SLUG.fullmatch(text) is not None

@@ -1,0 +1,66 @@
+import dataclasses
+from typing import Any, Protocol
+
+import pytest
+
+from contextd.callers import Caller, Entry
+from contextd.models import Project
+from tests.conftest import Call
+from tests.contextd.conftest import anyio_backend, http
+from tests.server import environment, one_server, server
+
+__all__ = ["anyio_backend", "environment", "http", "one_server", "server"]
+
+
+class Create(Protocol):
+    def __call__(self, name: str, /, **fields: Any) -> str: ...
+
+
+class StrangerTo(Protocol):
+    def __call__(self, *paths: str) -> Caller: ...
+
+
+def skill_fields(name: str, /, **fields: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "description": f"How to {name}",
+        "content": f"# {name}\n\n1. Begin\n2. End\n",
+        "version": "1.0.0",
+        "author": "Ann",
+        "category": "testing",
+        **fields,
+    }
+
+
+@pytest.fixture
+def create(call: Call, settings: Any) -> Create:
+    """Create a skill, as many as wanted; returns its id."""
+    settings.CONTEXTD_RATE_LIMITS = False
+
+    def create(name: str, /, **fields: Any) -> str:
+        return str(call("skill_create", **skill_fields(name, **fields)).id)
+
+    return create
+
+
+@pytest.fixture
+def stranger_to(caller: Caller) -> StrangerTo:
+    """A caller who sees every project but those of the given paths."""
+
+    def stranger_to(*paths: str) -> Caller:
+        seen = Project.objects.exclude(paths__path__in=paths).values_list("pk", flat=True)
+        return dataclasses.replace(caller, entry=Entry(projects=frozenset(seen)))
+
+    return stranger_to
+
+
+@pytest.fixture
+def reviewed(caller: Caller) -> Caller:
+    """A caller whose context asks for review."""
+    return dataclasses.replace(caller, entry=Entry(needs_review=True))
+
+
+@pytest.fixture
+def curator(caller: Caller) -> Caller:
+    """Somebody at work in the admin."""
+    return dataclasses.replace(caller, door="admin")

@@ -1,0 +1,85 @@
+"""Whatever a skill says, its SKILL.md says the same."""
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skills import documents, front_matter
+from skills.wording import Wording, slug_of
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
+FILLED = TEXT.filter(lambda text: bool(text.strip()))
+LINE = FILLED.map(lambda text: " ".join(text.split())).filter(bool)
+LABEL = LINE.map(lambda text: text.replace(",", "").strip()).filter(bool)
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@st.composite
+def wordings(draw: Any) -> Wording:
+    name = draw(LINE)
+    return Wording(
+        name=name,
+        slug=slug_of(name),
+        description=draw(FILLED),
+        content=draw(FILLED),
+        version=draw(st.sampled_from(["1.0.0", "0.1.0-rc.1", "10.2.3+b.5"])),
+        author=draw(LINE),
+        category=draw(LINE).strip().lower()[:50],
+        prerequisites=draw(st.lists(LINE, max_size=3)),
+        expected_outcome=draw(FILLED | st.just("")),
+        tags=draw(st.lists(LABEL, max_size=3, unique=True)),
+        metadata=draw(st.dictionaries(TEXT.map(lambda key: f"x-{key}"[:50]), TEXT, max_size=3)),
+    )
+
+
+@given(wordings())
+@settings(max_examples=40, deadline=None)
+def test_a_document_is_read_as_it_was_written(wording: Wording) -> None:
+    written = documents.write(wording)
+    read = documents.wording_of(documents.read(written))
+
+    assert read.model_dump(exclude={"content"}) == wording.model_dump(exclude={"content"})
+    assert read.content == f"{wording.content.removesuffix(chr(10))}\n"
+    assert documents.rewritten(written, wording) == written
+
+
+@given(wordings(), wordings())
+@settings(max_examples=30, deadline=None)
+def test_a_rewritten_document_says_the_new_and_keeps_the_rest(
+    before: Wording, after: Wording
+) -> None:
+    raw = documents.write(before).replace(b"---\n", b"---\nlicense: MIT\n", 1)
+    document = documents.read(documents.rewritten(raw, after))
+
+    assert document.front_matter["license"] == "MIT"
+    said = documents.wording_of(document)
+    assert said.model_dump(exclude={"content"}) == after.model_dump(exclude={"content"})
+    assert said.content.strip() == after.content.strip()
+
+
+@given(st.dictionaries(TEXT, PLAIN, max_size=4))
+@settings(max_examples=80, deadline=None)
+def test_front_matter_is_read_as_it_was_written(mapping: dict[str, Any]) -> None:
+    assert front_matter.load(front_matter.dump(mapping)) == mapping
+
+
+def test_only_what_json_knows_is_more_than_text() -> None:
+    loaded = front_matter.load(
+        "a: 2026-01-31\nb: no\nc: 1_000\nd: 0x1f\ne: 1e3\nf: true\ng: ~\nh: .5"
+    )
+
+    assert loaded == {
+        "a": "2026-01-31",
+        "b": "no",
+        "c": "1_000",
+        "d": "0x1f",
+        "e": 1000.0,
+        "f": True,
+        "g": None,
+        "h": 0.5,
+    }

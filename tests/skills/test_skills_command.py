@@ -1,0 +1,218 @@
+"""`manage.py skills`: from and to the files of the Agent Skills format."""
+
+import stat
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from skills.models import Skill, SkillFile, State
+from tests.conftest import Call
+from tests.node import FOLDER, needs_node
+from tests.skills.conftest import Create
+from tests.skills.packages import EXECUTABLE, FORMS, PDF, content_of, document, skills, write
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_round_trip_changes_nothing(tmp_path: Path, warm_model: None) -> None:
+    source = write(tmp_path / "in/pdf-forms", FORMS).parent
+
+    assert skills("import", source) == ("new: pdf-forms 1.4.0\n", "")
+    assert skills("export", tmp_path / "out")[0].startswith("1 skills written")
+    assert content_of(tmp_path / "out") == content_of(source)
+    assert skills("export", tmp_path / "out.zip")[1] == ""
+    with zipfile.ZipFile(tmp_path / "out.zip") as archive:
+        archive.extractall(tmp_path / "unpacked")
+        mode = archive.getinfo(f"pdf-forms/{EXECUTABLE}").external_attr >> 16
+    assert stat.S_IMODE(mode) == 0o755
+    unpacked = content_of(tmp_path / "unpacked/pdf-forms")
+    assert {path: content for path, (content, _) in unpacked.items()} == FORMS
+
+    assert skills("import", tmp_path / "out.zip") == ("unchanged: pdf-forms 1.4.0\n", "")
+    assert skills("import", tmp_path / "out") == ("unchanged: pdf-forms 1.4.0\n", "")
+
+
+def test_what_stands_above_the_text_becomes_fields(
+    tmp_path: Path, call: Call, warm_model: None
+) -> None:
+    skills("import", write(tmp_path / "pdf-forms", FORMS))
+
+    (skill,) = call("skill_list").skills
+    assert (skill.name, skill.author, skill.version) == ("pdf-forms", "acme", "1.4.0")
+    assert skill.description.startswith("Fills the forms of a PDF. Use when somebody asks for")
+    assert skill.content.startswith("# Fill a form")
+    assert (skill.category, skill.metadata) == ("general", {"reviewed": "2026-01-31"})
+    assert Skill.objects.get().front_matter["license"] == "Apache-2.0"
+    files = call("skill_apply", id=skill.id).files
+    assert "skill://pdf-forms/references/regional/eu/VAT.md" in files
+    assert len(files) == len(FORMS) - 1
+
+
+def test_a_changed_folder_is_a_new_version(tmp_path: Path, call: Call, warm_model: None) -> None:
+    folder = write(tmp_path / "pdf-forms", FORMS)
+    skills("import", folder)
+    (folder / EXECUTABLE).write_bytes(b"print('better')")
+
+    assert skills("import", folder, "--note", "faster")[0] == "changed: pdf-forms 1.4.1\n"
+    (folder / "SKILL.md").write_bytes(PDF.replace(b'"1.4"', b'"2.0"'))
+    assert skills("import", folder)[0] == "changed: pdf-forms 2.0.0\n"
+
+    (skill,) = call("skill_list").skills
+    history = call("skill_history", id=skill.id).versions
+    assert [(one.version, one.note) for one in history] == [
+        ("2.0.0", "imported"),
+        ("1.4.1", "faster"),
+        ("1.4.0", "imported"),
+    ]
+    assert SkillFile.objects.filter(skill=int(skill.id)).count() == len(FORMS) + 2
+
+
+def test_an_edited_one_keeps_what_its_author_wrote_besides(
+    tmp_path: Path, call: Call, warm_model: None
+) -> None:
+    skills("import", write(tmp_path / "pdf-forms", FORMS))
+    (skill,) = call("skill_list").skills
+    call("skill_update", id=skill.id, description="Fills in forms", tags=["pdf", "forms"])
+
+    skills("export", tmp_path / "out")
+    written = content_of(tmp_path / "out/pdf-forms")
+    text = written["SKILL.md"][0].decode()
+    assert "description: Fills in forms\n" in text
+    assert "license: Apache-2.0\n" in text
+    assert "  version: 1.4.1\n" in text
+    assert "  tags: pdf, forms\n" in text
+    assert text.endswith(PDF.decode().partition("---\n\n")[2])
+    assert {path: content for path, (content, _) in written.items() if path != "SKILL.md"} == {
+        path: content for path, content in FORMS.items() if path != "SKILL.md"
+    }
+
+
+def test_a_version_restored_has_its_own_files(tmp_path: Path, call: Call, warm_model: None) -> None:
+    folder = write(tmp_path / "pdf-forms", FORMS)
+    skills("import", folder)
+    (folder / "assets/stamp.png").unlink()
+    skills("import", folder)
+    (skill,) = call("skill_list").skills
+    assert len(call("skill_get", id=skill.id).files) == len(FORMS) - 2
+
+    call("skill_restore", id=skill.id, version="1.4.0")
+    assert len(call("skill_get", id=skill.id).files) == len(FORMS) - 1
+
+
+def test_one_made_by_a_tool_comes_back_whole(tmp_path: Path, call: Call, create: Create) -> None:
+    fields = {
+        "description": "Long. " * 300,
+        "content": "\n---\nkey: no front matter\n---\n# Heading\n\n  text  ",
+        "prerequisites": ["one: two", "- three"],
+        "expected_outcome": "line\nline",
+        "tags": ["a b", "yes", "1.0"],
+        "metadata": {"since": "2026-01-31", "quoted": "'\" # \u2028 \t", "number": "1e3"},
+        "version": "2.0.0-rc.1+5",
+    }
+    before = call("skill_get", id=create("Überprüfe: «Code»", **fields))
+    skills("export", tmp_path / "out")
+    call("skill_delete", id=before.id)
+
+    assert skills("validate", tmp_path / "out") == ("1 skills are good\n", "")
+    skills("import", tmp_path / "out")
+    (skill,) = call("skill_list").skills
+    after = call("skill_get", id=skill.id)
+    changing = {"id", "created_at", "updated_at", "content"}
+    assert after.model_dump(exclude=changing) == before.model_dump(exclude=changing)
+    assert after.content.strip("\n") == before.content.strip("\n")
+
+
+def test_a_work_tree_gives_what_git_does_not_ignore(tmp_path: Path, warm_model: None) -> None:
+    write(tmp_path / "skills/one", {"SKILL.md": document("one"), "secret.log": b"", "a.md": b"a"})
+    write(tmp_path / "build/two", {"SKILL.md": document("two")})
+    (tmp_path / ".gitignore").write_text("*.log\nbuild/\n")
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)  # noqa: S607
+
+    assert skills("import", tmp_path)[0] == "new: one 1.0.0\n"
+    paths = SkillFile.objects.values_list("path", flat=True)
+    assert sorted(paths) == ["SKILL.md", "a.md"]
+
+
+def test_a_skill_within_a_skill_belongs_to_it(tmp_path: Path, warm_model: None) -> None:
+    inner = {"SKILL.md": document("outer"), "inner/SKILL.md": document("inner")}
+    write(tmp_path / "outer", inner)
+
+    assert skills("import", tmp_path)[0] == "new: outer 1.0.0\n"
+    assert SkillFile.objects.count() == 2
+
+
+def test_skills_of_a_project_stay_there(tmp_path: Path, create: Create) -> None:
+    create("one")
+    write(tmp_path / "in/one", {"SKILL.md": document("one")})
+
+    assert skills("import", tmp_path / "in", "--project", "/w/shop")[0] == "new: one 1.0.0\n"
+    project = Skill.objects.exclude(project=None).get().project_id
+    skills("export", tmp_path / "out")
+    assert {
+        path.parent.relative_to(tmp_path / "out").as_posix()
+        for path in (tmp_path / "out").rglob("SKILL.md")
+    } == {"one", f"project.{project}/one"}
+
+
+def test_drafts_and_retired_ones_are_changed_too(tmp_path: Path, warm_model: None) -> None:
+    folder = write(tmp_path / "one", {"SKILL.md": document("one")})
+    skills("import", folder)
+    Skill.objects.update(state=State.RETIRED)
+    (folder / "SKILL.md").write_bytes(document("one", license="MIT"))
+
+    assert skills("import", folder)[0] == "changed: one 1.0.1\n"
+    assert Skill.objects.get().state == State.RETIRED
+    assert skills("export", tmp_path / "none")[0].startswith("0 skills")
+    assert skills("export", tmp_path / "all", "--all")[0].startswith("1 skills")
+
+
+def test_nothing_is_written_over_unasked(tmp_path: Path, create: Create) -> None:
+    create("one")
+    create("two")
+    write(tmp_path / "out/one", {"mine": b"mine"})
+
+    assert "holds one already" in skills("export", tmp_path / "out")[1]
+    assert content_of(tmp_path / "out/one") == {"mine": (b"mine", False)}
+    assert skills("export", tmp_path / "out", "one", "--replace")[1] == ""
+    assert content_of(tmp_path / "out").keys() == {"one/SKILL.md"}
+    assert "no skill named three" in skills("export", tmp_path / "x", "three")[1]
+    assert list(tmp_path.glob("out/.*")) == []
+
+
+def test_a_credential_in_a_file_is_told(tmp_path: Path, warm_model: None) -> None:
+    leaking = document("one") + b"Connect to postgresql://app:s3cretpass@db/shop\n"
+    out, err = skills("import", write(tmp_path / "one", {"SKILL.md": leaking}))
+
+    assert out == "new: one 1.0.0\n"
+    assert "looks like a credential" in err
+
+
+def test_what_is_wrong_is_refused_and_the_rest_is_kept(tmp_path: Path, warm_model: None) -> None:
+    write(tmp_path / "bad", {"SKILL.md": document("good")})
+    write(tmp_path / "good", {"SKILL.md": document("good")})
+
+    out, err = skills("import", tmp_path)
+    assert out == "refused: bad\nnew: good 1.0.0\n"
+    assert err.endswith("1 of 2 were refused; the others are kept")
+
+
+def test_two_of_one_name_are_not_taken_for_versions(tmp_path: Path, warm_model: None) -> None:
+    write(tmp_path / "a/one", {"SKILL.md": document("one")})
+    write(tmp_path / "b/one", {"SKILL.md": document("one", license="MIT")})
+
+    out, err = skills("import", tmp_path)
+    assert out == "new: one 1.0.0\nrefused: b/one\n"
+    assert "b/one: one is in it twice" in err
+
+
+@needs_node
+def test_a_folder_of_skills_that_others_publish_is_taken_in(
+    tmp_path: Path, warm_model: None
+) -> None:
+    published = FOLDER / "@modelcontextprotocol/inspector/skills"
+
+    assert skills("import", published)[0] == "new: mcpdo 1.0.0\n"
+    skills("export", tmp_path)
+    assert content_of(tmp_path) == content_of(published)

@@ -1,0 +1,98 @@
+"""`manage.py skills validate`: what is no skill, and what is not unpacked. Asks no database."""
+
+import stat
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from skills.sources import MOST_UNPACKED
+from tests.skills.packages import document, skills, write, zipped
+
+LONG = "x" * 1025
+WRONG: list[tuple[str, Mapping[str, bytes], str]] = [
+    ("one", {"SKILL.md": b"# No front matter"}, "must begin with front matter"),
+    ("one", {"SKILL.md": b"---\nname: one\n"}, "must begin with front matter"),
+    ("one", {"SKILL.md": b"---\n---\ntext"}, "must be a map"),
+    ("one", {"SKILL.md": b"---\nname: [\n---\ntext"}, "line 3: "),
+    ("one", {"SKILL.md": b"---\na: &a [x]\nb: *a\n---\nx"}, "holds an alias"),
+    ("one", {"SKILL.md": b"---\na: !!binary aGk=\n---\nx"}, "neither text, number"),
+    ("one", {"SKILL.md": b"---\na: " + b"[" * 5000 + b"\n---\nx"}, "more than 50 deep"),
+    ("one", {"SKILL.md": b"---\na:\n" + b"- " * 2000 + b"x\n---\nx"}, "neither text, number"),
+    ("one", {"SKILL.md": b'---\na: "\\0"\n---\nx'}, "NUL"),
+    ("one", {"SKILL.md": b"---\nname: one\ndescription: \xff\n---\nx"}, "is not UTF-8"),
+    ("one", {"SKILL.md": document("two")}, "'two' must be that of its folder, 'one'"),
+    ("one", {"SKILL.md": document("One")}, "'One' must be lower-case letters"),
+    ("a--b", {"SKILL.md": document("a--b")}, "single hyphens"),
+    ("one", {"SKILL.md": document("one", description=LONG)}, "1025 characters, at most 1024"),
+    ("one", {"SKILL.md": document("one", description="")}, "description is required"),
+    ("one", {"SKILL.md": document("one", metadata="text")}, "metadata must be a map"),
+    ("one", {"SKILL.md": document("one") .replace(b"Do it", b"")}, "no instructions"),
+    ("one", {"SKILL.md": document("one") + b"x" * 50_001}, "at most 50000 are kept"),
+    ("one", {"SKILL.md": document("one"), "big": bytes(16 * 1024 * 1024)}, "larger than 512 files"),
+    ("one", {"SKILL.md": document("one"), **{f"{n}": b"" for n in range(512)}}, "512 files"),
+    ("one", {"SKILL.md": document("one"), "a": b"", "A": b""}, "is there twice"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "files", "message"), WRONG, ids=[m for _, _, m in WRONG])
+def test_what_breaks_the_format_is_said(
+    tmp_path: Path, name: str, files: Mapping[str, bytes], message: str
+) -> None:
+    write(tmp_path / name, files)
+    write(tmp_path / "good", {"SKILL.md": document("good")})
+
+    out, err = skills("validate", tmp_path)
+    assert out == ""
+    assert f"{name}: " in err
+    assert message in err
+    assert err.endswith("1 of 2 skills have problems")
+
+
+CLIMBING = ["../evil/SKILL.md", "/etc/SKILL.md", "a/../../SKILL.md", "a\\..\\SKILL.md"]
+UNCLEAN = ["C:/SKILL.md", "./SKILL.md", "a//SKILL.md"]
+
+
+@pytest.mark.parametrize("path", [*CLIMBING, *UNCLEAN])
+def test_paths_that_climb_out_of_an_archive_are_refused(tmp_path: Path, path: str) -> None:
+    (tmp_path / "bad.zip").write_bytes(zipped({path: document("one")}))
+
+    assert "leads out of the folder" in skills("validate", tmp_path / "bad.zip")[1]
+
+
+def test_links_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("secret")
+    write(tmp_path / "in/one", {"SKILL.md": document("one")})
+    (tmp_path / "in/one/key").symlink_to(tmp_path / "key")
+    link = zipfile.ZipInfo("one/key")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
+        archive.writestr("one/SKILL.md", document("one"))
+        archive.writestr(link, "/etc/passwd")
+
+    assert "is a link" in skills("validate", tmp_path / "in")[1]
+    assert "is a link" in skills("validate", tmp_path / "in.zip")[1]
+
+
+def test_bombs_are_not_unpacked(tmp_path: Path) -> None:
+    heavy = tmp_path / "heavy.zip"
+    with zipfile.ZipFile(heavy, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("one/SKILL.md", document("one"))
+        archive.writestr("one/zeros", bytes(17 * 1024 * 1024))
+    (tmp_path / "many.zip").write_bytes(
+        heavy.read_bytes().replace(
+            (17 * 1024 * 1024).to_bytes(4, "little"), (MOST_UNPACKED + 1).to_bytes(4, "little")
+        )
+    )
+    (tmp_path / "lying.zip").write_bytes(
+        heavy.read_bytes().replace((17 * 1024 * 1024).to_bytes(4, "little"), b"\x10\0\0\0")
+    )
+
+    assert "17,825,792 bytes" in skills("validate", heavy)[1]
+    assert "at most 50,000 and 268,435,456 are read" in skills("validate", tmp_path / "many.zip")[1]
+    assert "no zip archive" in skills("validate", tmp_path / "lying.zip")[1]
+    (tmp_path / "text.zip").write_text("no zip")
+    assert "no zip archive" in skills("validate", tmp_path / "text.zip")[1]
+    assert "neither a folder nor a file" in skills("validate", tmp_path / "nothing")[1]
+    assert "there is no SKILL.md" in skills("validate", write(tmp_path / "empty", {"a": b""}))[1]
