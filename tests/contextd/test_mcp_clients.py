@@ -79,4 +79,4 @@ def test_the_inspector_lists_over_stdio(home: Mapping[str, str]) -> None:
 
     listed = inspect(home, *given, *STDIO, "--method", "prompts/list")
 
-    assert [prompt["name"] for prompt in listed["prompts"]] == ["resume"]
+    assert [prompt["name"] for prompt in listed["prompts"]] == ["resume", "threat_review"]

@@ -47,6 +47,7 @@ async def test_a_checkpoint_is_listed_and_read(server: Server, version: str) -> 
         "checkpoint://{checkpoint_id}",
         "remediation://{remediation_id}",
         "skill://{+path}",
+        "threat://{threat_id}",
     ]
     assert text.startswith("Moved logins to OAuth\n/work/shop, saved ")
     assert text.endswith("tags: auth\n\nBy hand.")
@@ -116,7 +117,7 @@ async def test_a_prompt_brings_the_newest_checkpoint(server: Server, version: st
     async with over_http(server, version) as session:
         await save(session, "Moved logins to OAuth", tags=["auth"])
         await save(session, "Wrote the tests")
-        (prompt,) = (await session.list_prompts()).prompts
+        prompt = (await session.list_prompts()).prompts[0]
         newest = await session.get_prompt("resume", {"project_path": "/work/shop"})
         tagged = await session.get_prompt("resume", {"project_path": "/work/shop", "tag": "auth"})
 

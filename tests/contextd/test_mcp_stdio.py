@@ -223,7 +223,7 @@ def test_a_batch_that_may_not_come_is_refused_as_a_whole(
 
     assert (refused["id"], refused["error"]["code"]) == (None, -32600)
     assert refused["error"]["message"] == why
-    assert rest == b""
+    assert not any("id" in json.loads(line) for line in rest.splitlines())
 
 
 def started(environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
@@ -240,5 +240,9 @@ def write(process: "subprocess.Popen[bytes]", message: Any) -> None:
 
 
 def read(process: "subprocess.Popen[bytes]") -> Any:
+    """The next answer; what else is told may come from tests that ran before."""
     assert process.stdout is not None
-    return json.loads(process.stdout.readline())
+    while True:
+        message = json.loads(process.stdout.readline())
+        if isinstance(message, list) or "id" in message:
+            return message

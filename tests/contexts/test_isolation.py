@@ -4,9 +4,11 @@ The walk is complete: an operation, resource or prompt that is new fails here un
 to be asked for what belongs to a foreign project.
 """
 
+import dataclasses
 import json
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -15,7 +17,9 @@ from django.apps import apps
 from django.contrib.auth.models import User
 
 from contextd import operations, prompts, resources
-from contextd.models import Project
+from contextd.callers import Caller
+from contextd.models import Project, ProjectPath
+from repositories import services as repositories
 from tests.conftest import Call
 from tests.contexts.conftest import MakeContext, MakeToken, Post, grant, make_project
 from tests.plain_http import answer_of, modern, open_session, rpc
@@ -48,6 +52,10 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     },
     "remediation_search": {"error_message": "bells out of tune", "min_score": 0},
     "remediation_update": {"id": "{remediation}", "solution": "mine"},
+    "index_status": {"job_id": "{job}"},
+    "repository_list": {},
+    "repository_remove": {"path": "{folder}"},
+    "repository_search": {"query": "tuning the bells"},
     "skill_apply": {"id": "{skill}"},
     "skill_create": {
         "name": "mine",
@@ -80,7 +88,24 @@ ALSO: list[tuple[str, dict[str, Any]]] = [
         },
     ),
 ]
-ABOUT_NO_PROJECT = {"status"}
+SHARED = {
+    "list_patterns",
+    "status",
+    "threat_checklist",
+    "threat_get",
+    "threat_list",
+    "threat_review",
+    "threat://{threat_id}",
+    "threats_for_files",
+    "tmkb_query",
+}
+# A run needs a worker, and a diagnosis is kept whatever it shows: their own tests ask as strangers.
+ELSEWHERE = {
+    "index_repository",
+    "troubleshoot",
+    "troubleshoot_continue",
+    "troubleshoot_feedback",
+}
 ADDRESSES = {
     "checkpoint://{checkpoint_id}": "checkpoint://{checkpoint}",
     "checkpoint://recent{?project_path,tag}": f"checkpoint://recent?project_path={FOREIGN}",
@@ -103,7 +128,7 @@ Fill = Callable[[Any], Any]
 
 
 @pytest.fixture
-def fill(call: Call) -> Fill:
+def fill(call: Call, caller: Caller, tmp_path: Path) -> Fill:
     """Save a record of each kind in the foreign project; puts their ids into a question."""
     make_project(OURS)
     ids = {
@@ -135,6 +160,7 @@ def fill(call: Call) -> Fill:
         "project": str(Project.objects.get(paths__path=FOREIGN).pk),
     }
     call("skill_update", id=ids["skill"], tags=[MARK], note=MARK)
+    ids |= {"folder": str(tmp_path), "job": index_foreign(tmp_path, caller)}
 
     def fill(question: Any) -> Any:
         text = json.dumps(question)
@@ -143,6 +169,22 @@ def fill(call: Call) -> Fill:
         return json.loads(text)
 
     return fill
+
+
+def index_foreign(folder: Path, caller: Caller) -> str:
+    """Index a folder of the foreign project; the id of the run."""
+    (folder / "bells.py").write_text(f"def tuning_the_bells():\n    return '{MARK}'\n")
+    ProjectPath.objects.create(project=Project.objects.get(paths__path=FOREIGN), path=str(folder))
+    started = repositories.begin(
+        dataclasses.replace(caller, is_local=True),
+        path=str(folder),
+        include_patterns=["*.py", MARK],
+        exclude_patterns=[],
+        max_file_size=1000,
+        queued=False,
+    )
+    repositories.index(started.job_id)
+    return str(started.job_id)
 
 
 @pytest.fixture
@@ -165,18 +207,24 @@ def database() -> dict[str, list[Any]]:
 
 
 def test_every_operation_resource_and_prompt_is_walked() -> None:
-    assert set(QUESTIONS) | ABOUT_NO_PROJECT == {one.name for one in operations.installed()}
-    assert set(ADDRESSES) == {one.template for one in resources.installed()}
-    assert set(PROMPTS) == {one.name for one in prompts.installed()}
+    named = {one.name for one in operations.installed()}
+    templates = {one.template for one in resources.installed()}
+    asked = {one.name for one in prompts.installed()}
+    assert set(QUESTIONS) | ELSEWHERE == named - SHARED
+    assert set(ADDRESSES) == templates - SHARED
+    assert set(PROMPTS) == asked - SHARED
+    assert named | templates | asked > SHARED
     assert set(COMPLETIONS) == {
         *(
             ("ref/resource", one.template, argument)
             for one in resources.installed()
+            if one.template not in SHARED
             for argument in re.findall(r"\w+", "".join(re.findall(r"\{.*?\}", one.template)))
         ),
         *(
             ("ref/prompt", one.name, argument)
             for one in prompts.installed()
+            if one.name not in SHARED
             for argument in one.request.model_fields
         ),
     }

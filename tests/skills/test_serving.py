@@ -207,6 +207,11 @@ def say(http: httpx2.Client, prompt: str, **arguments: str) -> Any:
     return ask(http, "prompts/get", name=prompt, arguments=arguments)
 
 
+def prompts_of_skills(http: httpx2.Client) -> dict[str, Any]:
+    listed = ask(http, "prompts/list")["prompts"]
+    return {one["name"]: one for one in listed if one["name"].startswith("skill_")}
+
+
 def text_of(result: Any) -> str:
     (message,) = result["messages"]
     assert message["role"] == "user"
@@ -219,9 +224,9 @@ def test_each_skill_is_a_prompt(http: httpx2.Client, create: Create, forms: Skil
     create("Review code", project_path="/w/shop", content="Do it")
     own = f"skill_review-code_{Skill.objects.exclude(project=None).get().project_id}"
 
-    listed = {one["name"]: one for one in ask(http, "prompts/list")["prompts"]}
+    listed = prompts_of_skills(http)
     shared = say(http, "skill_review-code")
-    assert listed.keys() == {"resume", "skill_pdf-forms", "skill_review-code", own}
+    assert listed.keys() == {"skill_pdf-forms", "skill_review-code", own}
     assert listed["skill_review-code"]["description"] == "How to Review code"
     assert (listed["skill_review-code"]["title"], listed[own]["title"]) == (
         "Review code",
@@ -240,8 +245,8 @@ def test_what_is_typed_goes_to_its_place(http: httpx2.Client, create: Create) ->
     )
     create("two", content="Look at it.", metadata={"arguments": "file"})
 
-    (_, one, _) = ask(http, "prompts/list")["prompts"]
-    assert [argument["name"] for argument in one["arguments"]] == ["file", "depth"]
+    arguments = prompts_of_skills(http)["skill_one"]["arguments"]
+    assert [argument["name"] for argument in arguments] == ["file", "depth"]
     assert "Look at a.py,  deep, for $5." in text_of(say(http, "skill_one", file="a.py"))
     assert "Look at it.\n\nArguments:\n- file: a.py" in text_of(say(http, "skill_two", file="a.py"))
 
@@ -273,7 +278,7 @@ def test_only_what_is_published_is_served(http: httpx2.Client, forms: Skill, sta
     assert ask(http, "skills/get", uri=f"{ROOT}/SKILL.md")["code"] == -32602
     headers = {"Mcp-Name": f"{ROOT}/SKILL.md"}
     assert ask(http, "resources/read", headers, uri=f"{ROOT}/SKILL.md")["code"] == -32602
-    assert len(ask(http, "prompts/list")["prompts"]) == 1
+    assert prompts_of_skills(http) == {}
 
 
 @pytest.fixture
