@@ -101,7 +101,7 @@ def test_a_change_made_in_another_process_is_told(
         write(process, call("door_echo"))  # which is answered after the handshake has ended
         read(process)
         changes.announce("tools")
-        told = read(process)
+        told = next_message(process)
         process.communicate(timeout=20)
 
     assert told["method"] == "notifications/tools/list_changed"
@@ -241,8 +241,12 @@ def write(process: "subprocess.Popen[bytes]", message: Any) -> None:
 
 def read(process: "subprocess.Popen[bytes]") -> Any:
     """The next answer; what else is told may come from tests that ran before."""
-    assert process.stdout is not None
     while True:
-        message = json.loads(process.stdout.readline())
+        message = next_message(process)
         if isinstance(message, list) or "id" in message:
             return message
+
+
+def next_message(process: "subprocess.Popen[bytes]") -> Any:
+    assert process.stdout is not None
+    return json.loads(process.stdout.readline())
