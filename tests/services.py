@@ -1,6 +1,7 @@
-"""Loaded with `-p tests.services`: a Postgres and a Valkey of this run's own.
+"""Loaded with `-p tests.services`: a Postgres and a Valkey of this process' own.
 
-They start when the module is imported, since Django's settings are read right after.
+They start when the module is imported, since Django's settings are read right after. Processes
+that run tests side by side share nothing, else one would work off what another has queued.
 """
 
 import atexit
@@ -17,6 +18,8 @@ from contextd import embedded
 
 # A test database may lose everything in a crash.
 UNSAFE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+STARTED_HERE = "CONTEXTD_TESTS_HAVE_SERVERS"
 
 # Statistics that are taken while a test's rows are not committed say that its tables are empty.
 SAME_EACH_TIME = {"autovacuum": "off"}
@@ -45,15 +48,25 @@ def data_dir() -> Iterator[Path]:
         yield path
 
 
+def _is_given(name: str) -> bool:
+    """Whether a person has set it, and not the process that started this one."""
+    return name in os.environ and name not in os.environ.get(STARTED_HERE, "").split()
+
+
 def _start(running: contextlib.ExitStack) -> None:
     path = running.enter_context(temporary_data_dir())
     os.environ["CONTEXTD_DATA_DIR"] = str(path)
-    if "DATABASE_URL" not in os.environ:
+    if not _is_given("DATABASE_URL"):
         running.enter_context(embedded.start_postgres(path, settings=UNSAFE | SAME_EACH_TIME))
-        os.environ["DATABASE_URL"] = embedded.database_url(path)
-    if "REDIS_URL" not in os.environ:
+        _set("DATABASE_URL", embedded.database_url(path))
+    if not _is_given("REDIS_URL"):
         running.enter_context(embedded.start_valkey(path))
-        os.environ["REDIS_URL"] = embedded.redis_url(path)
+        _set("REDIS_URL", embedded.redis_url(path))
+
+
+def _set(name: str, url: str) -> None:
+    os.environ[name] = url
+    os.environ[STARTED_HERE] = f"{os.environ.get(STARTED_HERE, '')} {name}"
 
 
 with contextlib.ExitStack() as _running:

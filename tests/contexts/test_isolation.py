@@ -131,6 +131,20 @@ Fill = Callable[[Any], Any]
 def fill(call: Call, caller: Caller, tmp_path: Path) -> Fill:
     """Save a record of each kind in the foreign project; puts their ids into a question."""
     make_project(OURS)
+    ids = save_foreign(call)
+    ids |= {"folder": str(tmp_path), "job": index_foreign(tmp_path, caller)}
+
+    def fill(question: Any) -> Any:
+        text = json.dumps(question)
+        for kind, record_id in ids.items():
+            text = text.replace(f"{{{kind}}}", record_id)
+        return json.loads(text)
+
+    return fill
+
+
+def save_foreign(call: Call) -> dict[str, str]:
+    """The ids of what is saved."""
     ids = {
         "checkpoint": call(
             "checkpoint_save",
@@ -160,15 +174,7 @@ def fill(call: Call, caller: Caller, tmp_path: Path) -> Fill:
         "project": str(Project.objects.get(paths__path=FOREIGN).pk),
     }
     call("skill_update", id=ids["skill"], tags=[MARK], note=MARK)
-    ids |= {"folder": str(tmp_path), "job": index_foreign(tmp_path, caller)}
-
-    def fill(question: Any) -> Any:
-        text = json.dumps(question)
-        for kind, record_id in ids.items():
-            text = text.replace(f"{{{kind}}}", record_id)
-        return json.loads(text)
-
-    return fill
+    return ids
 
 
 def index_foreign(folder: Path, caller: Caller) -> str:
