@@ -1,22 +1,17 @@
 """The repository operations."""
 
-import asyncio
 from datetime import datetime
-from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from contextd import jobs, limits
 from contextd.callers import Caller
 from contextd.conversations import Conversation
 from contextd.operations import Request, Result, Written, operation
 from contextd.validation import AbsolutePath, Clamp, Filled, RecordId, Text
-from repositories import services
+from repositories import conduct, services
 
 MOST_BYTES = 10 * 1024 * 1024
-SPARED_SECONDS = 10
-"""Of the time limit, for the answer that the run goes on."""
 
 Path = Annotated[AbsolutePath, Field(description="Absolute path of the repository or folder")]
 Glob = Annotated[Filled, Field(max_length=200)]
@@ -81,23 +76,8 @@ class RepositoryIndexed(RepositoryStatus, Written):
 
 @operation("index_repository", effect="write", timeout=300, atomic=False)
 async def index(caller: Caller, request: IndexRepository, talk: Conversation) -> RepositoryIndexed:
-    await talk.take_time()
-    starting = asyncio.create_task(talk.do(partial(services.begin, caller, **dict(request))))
-    try:
-        started = await asyncio.shield(starting)
-        await jobs.follow(started.job_id, talk, limits.time_left() - SPARED_SECONDS)
-    except asyncio.CancelledError:
-        await asyncio.shield(asyncio.create_task(give_up(starting, talk)))
-        raise
-    state = await talk.do(partial(services.outcome, caller, started.job_id))
+    state = await conduct.index(caller, dict(request), talk)
     return RepositoryIndexed.model_validate(as_status(state).model_dump())
-
-
-async def give_up(starting: asyncio.Task[services.Started], talk: Conversation) -> None:
-    """End the run that was begun, unless it is somebody else's."""
-    started = await starting
-    if started.is_new:
-        await talk.do(partial(jobs.cancel, started.job_id))
 
 
 class GetIndexStatus(Request):
