@@ -14,8 +14,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
+
+from contextd import embedded
+
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 180
+EMBED_SECONDS = 900
+PENDING = """
+SELECT count(*) FROM search_passage
+WHERE NOT EXISTS (SELECT FROM search_embedding WHERE passage_id = search_passage.id)
+"""
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,7 @@ def running(data_dir: Path | None = None) -> Iterator[Server]:
         process = start(folder, port)
         try:
             wait_until_ready(port, process)
+            wait_until_embedded(folder)
             yield Server(port, folder, process)
         finally:
             process.send_signal(signal.SIGTERM)
@@ -64,6 +74,16 @@ def wait_until_ready(port: int, process: "subprocess.Popen[bytes]") -> None:
         except (urllib.error.URLError, OSError):
             time.sleep(0.2)
     raise RuntimeError("the server did not become ready; its messages are above")
+
+
+def wait_until_embedded(folder: Path) -> None:
+    """Else what ships is embedded for minutes after a first start, beside what is measured."""
+    until = time.monotonic() + EMBED_SECONDS
+    with psycopg.connect(embedded.database_url(folder), autocommit=True) as connection:
+        while connection.execute(PENDING).fetchone() != (0,):
+            if time.monotonic() > until:
+                raise RuntimeError("what ships is not embedded yet; is the machine busy?")
+            time.sleep(1)
 
 
 def free_port() -> int:

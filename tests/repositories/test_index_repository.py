@@ -19,7 +19,7 @@ from contextd.callers import Caller
 from contextd.errors import Internal
 from contextd.models import Job
 from contextd.search.models import Collection, Passage, Posting, TermCount
-from repositories import operations, services
+from repositories import conduct, services
 from repositories.models import Repository, SourceFile
 from tests.clients import MODERN_VERSION, over_http, structure_of
 from tests.conftest import Call
@@ -68,7 +68,7 @@ def test_it_answers_with_what_was_found(shop: Folder, ask: Any) -> None:
 def test_past_its_limit_it_tells_where_to_ask(
     shop: Folder, ask: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(operations, "SPARED_SECONDS", 300)
+    monkeypatch.setattr(conduct, "SPARED_SECONDS", 300)
 
     answer = ask("index_repository", path=str(shop.path))
 
@@ -81,7 +81,7 @@ def test_past_its_limit_it_tells_where_to_ask(
 def test_a_second_run_joins_the_first(
     shop: Folder, ask: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(operations, "SPARED_SECONDS", 300)
+    monkeypatch.setattr(conduct, "SPARED_SECONDS", 300)
 
     first = ask("index_repository", path=str(shop.path), include_patterns=["*.py"])
     second = ask("index_repository", path=str(shop.path), include_patterns=["*.md"])
