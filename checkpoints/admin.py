@@ -1,27 +1,9 @@
-from typing import Any
-
 from django.contrib import admin
-from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from checkpoints import services
 from checkpoints.models import Checkpoint
-from contextd.admin import ByOperation
-
-
-class TagFilter(admin.SimpleListFilter):
-    title = "tag"
-    parameter_name = "tag"
-    most = 50
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(tag, f"{tag} ({count})") for tag, count in services.common_tags(self.most)]
-
-    def queryset(
-        self, request: HttpRequest, queryset: QuerySet[Checkpoint]
-    ) -> QuerySet[Checkpoint]:
-        return queryset.filter(tags__contains=[self.value()]) if self.value() else queryset
-
+from contextd.admin import ByOperation, TagFilter
 
 EDITED = ["summary", "description", "context", "tags"]
 SHOWN = ["project", "project_path", "token_count", "created_by", "created_at", "updated_at"]

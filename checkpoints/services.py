@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from django.db import DatabaseError, transaction
+from django.db import transaction
 from django.db.models import Count, F, Func
 from django.urls import reverse
 
@@ -15,7 +15,7 @@ from contextd.changes import announce
 from contextd.completions import completer
 from contextd.errors import Invalid, NotFound
 from contextd.models import get_record
-from contextd.status import Unhealthy, health_check
+from contextd.status import has_records, health_check
 from repositories import services as repositories
 
 DOMAIN = "checkpoint"
@@ -70,10 +70,7 @@ def register_for_search() -> None:
 @health_check("checkpoint")
 def probe() -> None:
     """The table can be read."""
-    try:
-        Checkpoint.objects.exists()
-    except DatabaseError:
-        raise Unhealthy("checkpoints cannot be read; run manage.py migrate") from None
+    has_records(Checkpoint.objects.all(), "checkpoints")
 
 
 def save(
@@ -318,10 +315,3 @@ def tags_that_start_with(caller: Caller, typed: str) -> list[str]:
 
 def unknown_project(path: str) -> str:
     return f"No project is known for {path}; it is made when something is saved there."
-
-
-def common_tags(limit: int) -> list[tuple[str, int]]:
-    """The tags used most, with how often."""
-    tags = Checkpoint.objects.annotate(tag=Func(F("tags"), function="unnest"))
-    counted = tags.values_list("tag").annotate(count=Count("pk")).order_by("-count", "tag")
-    return list(counted[:limit])

@@ -9,7 +9,7 @@ from django.contrib import admin, messages
 from django.contrib.admin.widgets import AdminTextareaWidget
 from django.contrib.postgres.fields import ArrayField
 from django.db import transaction
-from django.db.models import CASCADE, Case, Model, QuerySet, When
+from django.db.models import CASCADE, Case, Count, F, Func, Model, QuerySet, When
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html
 from pydantic_core import PydanticCustomError
@@ -60,6 +60,22 @@ class SearchByMeaning(Mixin):
         if "o" not in request.GET:
             ranked = ranked.order_by(Case(*(When(pk=pk, then=rank) for rank, pk in enumerate(ids))))
         return ranked, False
+
+
+class TagFilter(admin.SimpleListFilter):
+    """By the tags that the records of the list have, those used most first."""
+
+    title = "tag"
+    parameter_name = "tag"
+    most = 50
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        tags = model_admin.model.objects.annotate(tag=Func(F("tags"), function="unnest"))
+        counted = tags.values_list("tag").annotate(count=Count("pk")).order_by("-count", "tag")
+        return [(tag, f"{tag} ({count})") for tag, count in counted[: self.most]]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(tags__contains=[self.value()]) if self.value() else queryset
 
 
 class OperationForm(forms.ModelForm[Any]):

@@ -4,12 +4,13 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from django.core.cache import cache
 from django.core.cache.backends.locmem import LocMemCache
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.db.models import QuerySet
 from pydantic import Field
 
 import contextd
@@ -52,6 +53,14 @@ def health_check(name: str, *, vital: bool = False) -> Callable[[Probe], Probe]:
         return probe
 
     return register
+
+
+def has_records(records: QuerySet[Any], title: str) -> bool:
+    """For a probe: whether there are any. Raises Unhealthy when they cannot be read."""
+    try:
+        return records.exists()
+    except DatabaseError:
+        raise Unhealthy(f"{title} cannot be read; run manage.py migrate") from None
 
 
 class ServiceStatus(Result):

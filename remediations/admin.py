@@ -1,27 +1,9 @@
-from typing import Any
-
 from django.contrib import admin
-from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from contextd.admin import ByOperation
+from contextd.admin import ByOperation, TagFilter
 from remediations import services
 from remediations.models import Remediation
-
-
-class TagFilter(admin.SimpleListFilter):
-    title = "tag"
-    parameter_name = "tag"
-    most = 50
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(tag, f"{tag} ({count})") for tag, count in services.common_tags(self.most)]
-
-    def queryset(
-        self, request: HttpRequest, queryset: QuerySet[Remediation]
-    ) -> QuerySet[Remediation]:
-        return queryset.filter(tags__contains=[self.value()]) if self.value() else queryset
-
 
 EDITED = ["error_message", "error_type", "stack_trace", "solution", "context", "tags", "severity"]
 SHOWN = [

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from django.db import DatabaseError, IntegrityError, transaction
-from django.db.models import Count, F, Func
+from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.db.models.functions import Greatest
 from django.urls import reverse
 from django.utils import timezone
@@ -18,7 +18,7 @@ from contextd.completions import completer
 from contextd.errors import Invalid
 from contextd.models import Project, get_record
 from contextd.search import Hit
-from contextd.status import Unhealthy, health_check
+from contextd.status import has_records, health_check
 from remediations import reading, scoring
 from remediations.models import Remediation
 from remediations.reading import Reading
@@ -66,10 +66,7 @@ def register_for_search() -> None:
 @health_check("remediation")
 def probe() -> None:
     """The table can be read."""
-    try:
-        Remediation.objects.exists()
-    except DatabaseError:
-        raise Unhealthy("remediations cannot be read; run manage.py migrate") from None
+    has_records(Remediation.objects.all(), "remediations")
 
 
 def save(
@@ -290,10 +287,3 @@ def as_text(remediation: Remediation) -> str:
 def ids_that_start_with(caller: Caller, typed: str) -> list[str]:
     newest = Remediation.objects.visible_to(caller).values_list("pk", flat=True)
     return [str(pk) for pk in newest[:1000] if str(pk).startswith(typed)]
-
-
-def common_tags(limit: int) -> list[tuple[str, int]]:
-    """The tags used most, with how often."""
-    tags = Remediation.objects.annotate(tag=Func(F("tags"), function="unnest"))
-    counted = tags.values_list("tag").annotate(count=Count("pk")).order_by("-count", "tag")
-    return list(counted[:limit])

@@ -6,7 +6,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from django.db import DatabaseError
 from django.db.models import QuerySet
 from django.urls import reverse
 
@@ -14,7 +13,7 @@ from contextd import jobs, limits, projects, search
 from contextd.callers import Caller
 from contextd.errors import Internal, Invalid, NotAllowed, NotFound
 from contextd.models import Job, get_record
-from contextd.status import Unhealthy, health_check
+from contextd.status import has_records, health_check
 from repositories import finding, indexing, passages, roots, rules
 from repositories.finding import Match as Match
 from repositories.finding import Matches
@@ -95,10 +94,7 @@ def register_for_search() -> None:
 @health_check("repository")
 def probe() -> None:
     """The tables can be read."""
-    try:
-        Repository.objects.exists()
-    except DatabaseError:
-        raise Unhealthy("repositories cannot be read; run manage.py migrate") from None
+    has_records(Repository.objects.all(), "repositories")
 
 
 def begin(

@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from contextd import auth
-from contextd.admin import ByOperation, OperationForm
+from contextd.admin import ByOperation, OperationForm, TagFilter
 from contextd.errors import ContextdError
 from skills import services, serving, transfer, wording
 from skills.models import Skill, SkillUse, SkillVersion, State
@@ -33,18 +33,6 @@ SHOWN = [
     *("usage_count", "success", "created_by", "created_at", "updated_at"),
 ]
 COUNTED = ["usage_count", "success_count", "failure_count", "last_used_at"]
-
-
-class TagFilter(admin.SimpleListFilter):
-    title = "tag"
-    parameter_name = "tag"
-    most = 50
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(tag, f"{tag} ({count})") for tag, count in services.common_tags(self.most)]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Skill]) -> QuerySet[Skill]:
-        return queryset.filter(tags__contains=[self.value()]) if self.value() else queryset
 
 
 class MarkdownField(forms.CharField):

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from django.db import DatabaseError, IntegrityError, transaction
-from django.db.models import Count, F, Func, QuerySet
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -14,7 +14,7 @@ from contextd.callers import Caller
 from contextd.errors import Invalid, NotFound
 from contextd.models import Project, get_record
 from contextd.search import Prepared
-from contextd.status import Unhealthy, health_check
+from contextd.status import has_records, health_check
 from skills import documents, keeping, packages, serving, versions
 from skills.models import Skill, SkillVersion, State
 from skills.packages import Package
@@ -112,10 +112,7 @@ def register_for_search() -> None:
 @health_check("skill")
 def probe() -> None:
     """The table can be read."""
-    try:
-        Skill.objects.exists()
-    except DatabaseError:
-        raise Unhealthy("skills cannot be read; run manage.py migrate") from None
+    has_records(Skill.objects.all(), "skills")
 
 
 def create(caller: Caller, *, project_path: str | None, **fields: Any) -> Saved:
@@ -355,10 +352,3 @@ def delete(caller: Caller, skill_id: str) -> None:
         search.forget(DOMAIN, [skill.pk])
         serving.announce(skill)
         skill.delete()
-
-
-def common_tags(limit: int) -> list[tuple[str, int]]:
-    """The tags used most, with how often."""
-    tags = Skill.objects.annotate(tag=Func(F("tags"), function="unnest"))
-    counted = tags.values_list("tag").annotate(count=Count("pk")).order_by("-count", "tag")
-    return list(counted[:limit])

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from django.db import DatabaseError, transaction
+from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.urls import reverse
 
@@ -13,7 +13,7 @@ from contextd.callers import Caller
 from contextd.errors import NotFound
 from contextd.search import Hit
 from contextd.shipped import Library
-from contextd.status import Unhealthy, health_check
+from contextd.status import has_records, health_check
 from threats import briefing, knowledge, weaknesses
 from threats.briefing import Briefing
 from threats.models import ANY, Threat, ThreatQuerySet, fields_of
@@ -62,10 +62,7 @@ def register() -> None:
 @health_check("threats")
 def probe() -> None:
     """The table can be read."""
-    try:
-        Threat.objects.exists()
-    except DatabaseError:
-        raise Unhealthy("threats cannot be read; run manage.py migrate") from None
+    has_records(Threat.objects.all(), "threats")
 
 
 def text_of(threat: Threat) -> tuple[str, str]:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from django.db import DatabaseError
 from django.db.models import F
 from django.urls import reverse
 from django.utils import timezone
@@ -12,7 +11,7 @@ from contextd import limits, search, shipped
 from contextd.callers import Caller
 from contextd.errors import Invalid
 from contextd.models import get_record
-from contextd.status import Unhealthy, health_check
+from contextd.status import Unhealthy, has_records, health_check
 from remediations import services as remediations
 from troubleshoot import general, hypotheses, library, matching, narrowing, similar, symptoms
 from troubleshoot.hypotheses import Action, Check, Hypothesis
@@ -146,11 +145,7 @@ def register_for_search() -> None:
 @health_check("troubleshoot")
 def probe() -> None:
     """There is knowledge to diagnose with."""
-    try:
-        is_there = Pattern.objects.published().exists()
-    except DatabaseError:
-        raise Unhealthy("patterns cannot be read; run manage.py migrate") from None
-    if not is_there:
+    if not has_records(Pattern.objects.published(), "patterns"):
         raise Unhealthy("there are no patterns; run manage.py load_shipped")
 
 
