@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from django.db import transaction
 from django.db.models import Count, F, Func
-from django.urls import reverse
 
 from checkpoints.models import Checkpoint
 from contextd import limits, projects, search
@@ -57,14 +56,7 @@ class Page:
 
 
 def register_for_search() -> None:
-    search.register(
-        search.Domain(
-            name=DOMAIN,
-            title="Checkpoints",
-            visible_to=Checkpoint.objects.visible_to,
-            url_of=lambda pk: reverse("admin:checkpoints_checkpoint_change", args=[pk]),
-        )
-    )
+    search.register_records(DOMAIN, "Checkpoints", Checkpoint)
 
 
 @health_check("checkpoint")

@@ -8,7 +8,6 @@ from typing import Any, Literal
 from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
-from django.urls import reverse
 from django.utils import timezone
 
 from contextd import limits, projects, search
@@ -53,14 +52,7 @@ class Matches:
 
 
 def register_for_search() -> None:
-    search.register(
-        search.Domain(
-            name=DOMAIN,
-            title="Remediations",
-            visible_to=Remediation.objects.visible_to,
-            url_of=lambda pk: reverse("admin:remediations_remediation_change", args=[pk]),
-        )
-    )
+    search.register_records(DOMAIN, "Remediations", Remediation)
 
 
 @health_check("remediation")

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from django.db.models import QuerySet
-from django.urls import reverse
 
 from contextd import jobs, limits, projects, search
 from contextd.callers import Caller
@@ -81,14 +80,7 @@ class Started:
 
 
 def register_for_search() -> None:
-    search.register(
-        search.Domain(
-            name=DOMAIN,
-            title="Files",
-            visible_to=SourceFile.objects.visible_to,
-            url_of=lambda pk: reverse("admin:repositories_sourcefile_change", args=[pk]),
-        )
-    )
+    search.register_records(DOMAIN, "Files", SourceFile)
 
 
 @health_check("repository")

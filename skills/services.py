@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
-from django.urls import reverse
 from django.utils import timezone
 
 from contextd import limits, projects, search
@@ -99,14 +98,7 @@ class Plan:
 
 
 def register_for_search() -> None:
-    search.register(
-        search.Domain(
-            name=DOMAIN,
-            title="Skills",
-            visible_to=Skill.objects.visible_to,
-            url_of=lambda pk: reverse("admin:skills_skill_change", args=[pk]),
-        )
-    )
+    search.register_records(DOMAIN, "Skills", Skill)
 
 
 @health_check("skill")

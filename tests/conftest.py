@@ -1,5 +1,7 @@
+import dataclasses
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
@@ -9,7 +11,12 @@ from django.core.management.commands import flush
 
 from contextd import operations, pipeline, search
 from contextd.callers import Caller, Entry
+from contextd.models import Project
 from contextd.operations import Operation
+
+
+class StrangerTo(Protocol):
+    def __call__(self, *paths: str | Path) -> Caller: ...
 
 
 class Call(Protocol):
@@ -47,6 +54,18 @@ def fresh_rate_limits() -> None:
 def caller() -> Caller:
     """Somebody who may use everything."""
     return Caller(principal="tester", door="cli", entry=Entry(), connection="test")
+
+
+@pytest.fixture
+def stranger_to(caller: Caller) -> StrangerTo:
+    """A caller who sees every project but those of the given paths."""
+
+    def stranger_to(*paths: str | Path) -> Caller:
+        seen = Project.objects.exclude(paths__path__in=map(str, paths))
+        ids = frozenset(seen.values_list("pk", flat=True))
+        return dataclasses.replace(caller, entry=Entry(projects=ids))
+
+    return stranger_to
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ from functools import lru_cache
 
 from django.db import transaction
 from django.db.models import Count, QuerySet
-from django.urls import reverse
 
 from contextd import changes, search, shipped
 from contextd.callers import Caller
@@ -48,14 +47,7 @@ class Matches:
 
 
 def register() -> None:
-    search.register(
-        search.Domain(
-            name=DOMAIN,
-            title="Threats",
-            visible_to=Threat.objects.visible_to,
-            url_of=lambda pk: reverse("admin:threats_threat_change", args=[pk]),
-        )
-    )
+    search.register_records(DOMAIN, "Threats", Threat)
     shipped.register(LIBRARY)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from django.db.models import F
-from django.urls import reverse
 from django.utils import timezone
 
 from contextd import limits, search, shipped
@@ -132,14 +131,7 @@ def recommended(hypothesis: Hypothesis) -> list[Action]:
 
 def register_for_search() -> None:
     shipped.register(library.LIBRARY)
-    search.register(
-        search.Domain(
-            name=library.DOMAIN,
-            title="Patterns",
-            visible_to=Pattern.objects.visible_to,
-            url_of=lambda pk: reverse("admin:troubleshoot_pattern_change", args=[pk]),
-        )
-    )
+    search.register_records(library.DOMAIN, "Patterns", Pattern)
 
 
 @health_check("troubleshoot")

@@ -9,7 +9,7 @@ found = search.find("why did the deploy fail", domain="checkpoint", projects=Non
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from contextd.search.registry import Domain, domains, register
+from contextd.search.registry import Domain, domains, register, register_records
 
 if TYPE_CHECKING:
     from contextd.search.backlog import embed_pending, embed_soon
@@ -41,6 +41,7 @@ __all__ = [
     "prepare",
     "prepare_many",
     "register",
+    "register_records",
     "store",
     "store_many",
     "texts",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
+from django.urls import reverse
 
 from contextd.callers import Caller
 
@@ -25,6 +26,21 @@ _registry: dict[str, Domain] = {}
 def register(domain: Domain) -> None:
     if _registry.setdefault(domain.name, domain) != domain:
         raise RuntimeError(f"search domain {domain.name!r} is registered twice")
+
+
+def register_records(name: str, title: str, model: Any) -> None:
+    """The records of a model: its manager knows which are `visible_to` a caller, the admin shows
+    them.
+    """
+    page = f"admin:{model._meta.app_label}_{model._meta.model_name}_change"
+    register(
+        Domain(
+            name=name,
+            title=title,
+            visible_to=model.objects.visible_to,
+            url_of=lambda pk: reverse(page, args=[pk]),
+        )
+    )
 
 
 def domains() -> list[Domain]:

@@ -1,19 +1,12 @@
-import dataclasses
 from typing import Any, Protocol
 
 import pytest
 
-from contextd.callers import Caller, Entry
-from contextd.models import Project
 from tests.conftest import Call
 
 
 class Save(Protocol):
     def __call__(self, summary: str, **fields: Any) -> str: ...
-
-
-class StrangerTo(Protocol):
-    def __call__(self, *paths: str) -> Caller: ...
 
 
 @pytest.fixture
@@ -26,14 +19,3 @@ def save(call: Call, settings: Any) -> Save:
         return str(saved.id)
 
     return save
-
-
-@pytest.fixture
-def stranger_to(caller: Caller) -> StrangerTo:
-    """A caller who sees every project but those of the given paths."""
-
-    def stranger_to(*paths: str) -> Caller:
-        seen = Project.objects.exclude(paths__path__in=paths).values_list("pk", flat=True)
-        return dataclasses.replace(caller, entry=Entry(projects=frozenset(seen)))
-
-    return stranger_to

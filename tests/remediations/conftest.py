@@ -1,10 +1,7 @@
-import dataclasses
 from typing import Any, Protocol
 
 import pytest
 
-from contextd.callers import Caller, Entry
-from contextd.models import Project
 from tests.conftest import Call
 from tests.contextd.conftest import anyio_backend, http
 from tests.server import environment, one_server, server
@@ -14,10 +11,6 @@ __all__ = ["anyio_backend", "environment", "http", "one_server", "server"]
 
 class Save(Protocol):
     def __call__(self, error_message: str, **fields: Any) -> str: ...
-
-
-class StrangerTo(Protocol):
-    def __call__(self, *paths: str) -> Caller: ...
 
 
 @pytest.fixture
@@ -30,14 +23,3 @@ def save(call: Call, settings: Any) -> Save:
         return str(call("remediation_save", error_message=error_message, **given).id)
 
     return save
-
-
-@pytest.fixture
-def stranger_to(caller: Caller) -> StrangerTo:
-    """A caller who sees every project but those of the given paths."""
-
-    def stranger_to(*paths: str) -> Caller:
-        seen = Project.objects.exclude(paths__path__in=paths).values_list("pk", flat=True)
-        return dataclasses.replace(caller, entry=Entry(projects=frozenset(seen)))
-
-    return stranger_to

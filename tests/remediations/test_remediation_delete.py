@@ -3,8 +3,8 @@ import pytest
 from contextd import pipeline
 from contextd.errors import NotFound
 from remediations.models import Remediation
-from tests.conftest import Call
-from tests.remediations.conftest import Save, StrangerTo
+from tests.conftest import Call, StrangerTo
+from tests.remediations.conftest import Save
 
 
 def test_it_is_gone_from_every_place(call: Call, save: Save) -> None:

@@ -3,8 +3,8 @@ import pytest
 from contextd import pipeline
 from contextd.errors import Invalid, NotFound
 from remediations.models import Remediation
-from tests.conftest import Call
-from tests.remediations.conftest import Save, StrangerTo
+from tests.conftest import Call, StrangerTo
+from tests.remediations.conftest import Save
 
 
 @pytest.mark.parametrize("outcome", ["worked", "did_not_work", "outdated"])

@@ -2,8 +2,8 @@ import pytest
 
 from contextd import pipeline
 from contextd.errors import NotFound
-from tests.conftest import Call
-from tests.remediations.conftest import Save, StrangerTo
+from tests.conftest import Call, StrangerTo
+from tests.remediations.conftest import Save
 
 
 def test_all_that_is_known_is_told(call: Call, save: Save) -> None:

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from contextd import pipeline
-from tests.conftest import Call
-from tests.remediations.conftest import Save, StrangerTo
+from tests.conftest import Call, StrangerTo
+from tests.remediations.conftest import Save
 
 TRACEBACK = """Traceback (most recent call last):
   File "/srv/shop/orders.py", line {line}, in total

@@ -5,8 +5,8 @@ import pytest
 from contextd import pipeline, search
 from contextd.errors import Invalid, NotFound
 from remediations.models import Remediation
-from tests.conftest import Call
-from tests.remediations.conftest import Save, StrangerTo
+from tests.conftest import Call, StrangerTo
+from tests.remediations.conftest import Save
 
 
 def test_only_what_is_given_changes(call: Call, save: Save) -> None:

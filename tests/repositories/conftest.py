@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import pytest
 
 from contextd import pipeline
-from contextd.callers import Caller, Entry
-from contextd.models import Job, Project
+from contextd.callers import Caller
+from contextd.models import Job
 from repositories import services
 from tests.conftest import Call
 from tests.contextd.conftest import anyio_backend, http
@@ -42,10 +42,6 @@ class Folder:
 
 class Index(Protocol):
     def __call__(self, folder: Folder, **arguments: Any) -> Any: ...
-
-
-class StrangerTo(Protocol):
-    def __call__(self, *paths: Path) -> Caller: ...
 
 
 @pytest.fixture
@@ -82,18 +78,6 @@ def index(call: Call, local: Caller, settings: Any) -> Index:
         return pipeline.call("index_status", {"job_id": str(started.job_id)}, local)
 
     return index
-
-
-@pytest.fixture
-def stranger_to(caller: Caller) -> StrangerTo:
-    """A caller who sees every project but those of the given paths."""
-
-    def stranger_to(*paths: Path) -> Caller:
-        seen = Project.objects.exclude(paths__path__in=map(str, paths))
-        ids = frozenset(seen.values_list("pk", flat=True))
-        return dataclasses.replace(caller, entry=Entry(projects=ids))
-
-    return stranger_to
 
 
 def found(call: Call, query: str, **arguments: Any) -> list[str]:

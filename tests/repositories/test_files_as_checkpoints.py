@@ -6,8 +6,8 @@ import pytest
 
 from contextd import pipeline
 from contextd.errors import NotFound
-from tests.conftest import Call
-from tests.repositories.conftest import Folder, Index, StrangerTo
+from tests.conftest import Call, StrangerTo
+from tests.repositories.conftest import Folder, Index
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from contextd.projects import merge
 from contextd.search.models import Collection, Passage, Posting
 from repositories import services
 from repositories.models import Repository, SourceFile
-from tests.conftest import Call
-from tests.repositories.conftest import Folder, Index, StrangerTo, found
+from tests.conftest import Call, StrangerTo
+from tests.repositories.conftest import Folder, Index, found
 
 
 @pytest.fixture

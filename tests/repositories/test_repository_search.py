@@ -6,8 +6,8 @@ import pytest
 
 from contextd import pipeline, search
 from contextd.errors import Invalid
-from tests.conftest import Call
-from tests.repositories.conftest import Folder, Index, StrangerTo, found
+from tests.conftest import Call, StrangerTo
+from tests.repositories.conftest import Folder, Index, found
 
 ORDERS = '''class OrderBook:
     """Keeps what customers ordered."""

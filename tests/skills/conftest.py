@@ -4,7 +4,6 @@ from typing import Any, Protocol
 import pytest
 
 from contextd.callers import Caller, Entry
-from contextd.models import Project
 from tests.conftest import Call
 from tests.contextd.conftest import anyio_backend, http
 from tests.server import environment, one_server, server
@@ -14,10 +13,6 @@ __all__ = ["anyio_backend", "environment", "http", "one_server", "server"]
 
 class Create(Protocol):
     def __call__(self, name: str, /, **fields: Any) -> str: ...
-
-
-class StrangerTo(Protocol):
-    def __call__(self, *paths: str) -> Caller: ...
 
 
 def skill_fields(name: str, /, **fields: Any) -> dict[str, Any]:
@@ -41,17 +36,6 @@ def create(call: Call, settings: Any) -> Create:
         return str(call("skill_create", **skill_fields(name, **fields)).id)
 
     return create
-
-
-@pytest.fixture
-def stranger_to(caller: Caller) -> StrangerTo:
-    """A caller who sees every project but those of the given paths."""
-
-    def stranger_to(*paths: str) -> Caller:
-        seen = Project.objects.exclude(paths__path__in=paths).values_list("pk", flat=True)
-        return dataclasses.replace(caller, entry=Entry(projects=frozenset(seen)))
-
-    return stranger_to
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from contextd import pipeline
 from contextd.callers import Caller
 from contextd.errors import Invalid, NotAllowed, NotFound
 from skills.models import Skill
-from tests.conftest import Call
-from tests.skills.conftest import Create, StrangerTo, skill_fields
+from tests.conftest import Call, StrangerTo
+from tests.skills.conftest import Create, skill_fields
 
 EXAMPLE = {
     "name": "Debug Go Race Conditions",

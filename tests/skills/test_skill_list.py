@@ -5,8 +5,8 @@ import pytest
 from contextd import pipeline
 from contextd.errors import Invalid
 from skills.models import Skill
-from tests.conftest import Call
-from tests.skills.conftest import Create, StrangerTo
+from tests.conftest import Call, StrangerTo
+from tests.skills.conftest import Create
 
 
 def names(page: Any) -> list[str]:

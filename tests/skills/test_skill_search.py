@@ -1,8 +1,8 @@
 from typing import Any
 
 from contextd import pipeline
-from tests.conftest import Call
-from tests.skills.conftest import Create, StrangerTo
+from tests.conftest import Call, StrangerTo
+from tests.skills.conftest import Create
 
 
 def ids(found: Any) -> list[str]:
