@@ -46,7 +46,7 @@ async def engine() -> AsyncIterator[Docker]:
         async with Docker() as docker:
             yield docker
     except DockerError as error:
-        raise Lost(f"Docker: {error.message}") from None
+        raise Lost(f"the Docker engine (DOCKER_HOST) says: {error.message}") from None
     except (aiohttp.ClientError, ValueError, OSError) as error:
         raise Lost(f"the Docker engine does not answer (DOCKER_HOST): {error}") from None
 

@@ -13,9 +13,12 @@ from gateway import services
 from gateway.models import State, Transport, Upstream
 from gateway.supervision import serving
 from gateway.supervision.supervisor import Supervisor
+from tests.server import environment, one_server, server
+
+__all__ = ["environment", "one_server", "server"]
 
 MISBEHAVING = str(Path(__file__).with_name("misbehaving.py"))
-SECONDS = 20
+SECONDS = 60
 
 
 @pytest.fixture

@@ -14,9 +14,7 @@ from gateway import link, services
 from gateway.models import Isolation, State, Transport, Upstream
 from tests.conftest import Call
 from tests.gateway.conftest import MISBEHAVING, wait_for, wait_for_state
-from tests.server import ROOT, environment
-
-__all__ = ["environment"]
+from tests.server import ROOT
 
 
 @contextmanager

@@ -65,8 +65,7 @@ def test_one_that_cannot_start_is_given_up_and_started_again_on_request(
     with pytest.raises(UpstreamFailed, match="no handshake"):
         link.control("restart", "odd")
 
-    upstream.refresh_from_db()
-    assert upstream.state == State.FAILED
+    wait_for_state(upstream, State.FAILED)
 
 
 def test_a_missing_program_is_named(add: Add) -> None:
