@@ -123,7 +123,7 @@ class Operation:
             raise self.request.refusal(error, self.name) from None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Provided(Operation):
     """One that exists at run time only, such as a tool of another server."""
 

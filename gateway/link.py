@@ -1,15 +1,18 @@
 """The way from a process that serves clients to the one that runs upstreams: MCP on a socket.
 
-Each call has a connection of its own: whatever happens to either side ends it, and so the call.
+When the connection ends, the calls on it fail; none is made a second time.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from contextvars import Context
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
+from weakref import WeakKeyDictionary
 
+import anyio
 from django.conf import settings
 from mcp import ClientSession, MCPError
 from mcp.shared.dispatcher import CallOptions, ProgressFnT
@@ -26,6 +29,8 @@ from gateway.services import Offer
 from gateway.wire import Peer
 
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
+
+Session = tuple[ClientSession, JSONRPCDispatcher[Any]]
 
 PRINCIPAL = "contextd/principal"
 CONNECT_SECONDS = 5
@@ -65,30 +70,64 @@ async def call(
 async def ask(
     method: str, params: dict[str, Any], seconds: float, report: Report | None = None
 ) -> dict[str, Any]:
-    """One request to the gateway, on a connection of its own."""
+    """One request to the gateway. Raises UpstreamFailed, TimedOut or Busy."""
     options: CallOptions = {"timeout": seconds}
     if report:
         options["on_progress"] = cast(ProgressFnT, report)
-    async with connected() as (session, dispatcher):
-        request = {"method": method, "params": params}
-        # The session knows how a request of its version is marked, and has no public way to.
-        session._stamp(request, options)
+    session, dispatcher = await Line.of_this_loop().opened()
+    request = {"method": method, "params": params}
+    # The session knows how a request of its version is marked, and has no public way to.
+    session._stamp(request, options)
+    try:
+        return await dispatcher.send_raw_request(method, params, options)
+    except MCPError as error:
+        raise as_ours(error) from None
+
+
+class Line:
+    """The connection that all calls of one event loop take; another one follows when it ends."""
+
+    _of_loops: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, "Line"]] = WeakKeyDictionary()
+
+    def __init__(self) -> None:
+        self._ended = anyio.Event()
+        self._opened: asyncio.Future[Session] = asyncio.get_running_loop().create_future()
+        # A context of its own: it outlives the call that it was made for.
+        self._task = asyncio.create_task(self._run(), context=Context())
+
+    @classmethod
+    def of_this_loop(cls) -> "Line":
+        loop = asyncio.get_running_loop()
+        line = cls._of_loops.get(loop)
+        if line is None or line.has_ended:
+            line = cls._of_loops[loop] = cls()
+        return line
+
+    @property
+    def has_ended(self) -> bool:
+        return self._ended.is_set() or self._task.done()
+
+    async def opened(self) -> Session:
+        return await asyncio.shield(self._opened)
+
+    async def _run(self) -> None:
         try:
-            return await dispatcher.send_raw_request(method, params, options)
-        except MCPError as error:
-            failure = as_ours(error)
-    raise failure  # here, where no group of tasks wraps it
+            async with connected(self._ended) as session:
+                self._opened.set_result(session)
+                await self._ended.wait()
+        except UpstreamFailed as error:
+            self._opened.set_exception(error)
 
 
 @asynccontextmanager
-async def connected() -> AsyncIterator[tuple[ClientSession, JSONRPCDispatcher[Any]]]:
+async def connected(ended: anyio.Event) -> AsyncIterator[Session]:
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
             reader, writer = await asyncio.open_unix_connection(socket_path())
     except (OSError, TimeoutError):
         raise UpstreamFailed(NOT_RUNNING) from None
     try:
-        async with wire.connected(peer_of(reader, writer)) as (incoming, outgoing):
+        async with wire.connected(peer_of(reader, writer), ended) as (incoming, outgoing):
             dispatcher: JSONRPCDispatcher[Any] = JSONRPCDispatcher(incoming, outgoing)
             ours = Implementation(name="contextd", version=contextd.__version__)
             async with ClientSession(dispatcher=dispatcher, client_info=ours) as session:

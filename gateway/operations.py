@@ -1,8 +1,11 @@
 """The tools of upstreams, as operations that exist at run time."""
 
+import logging
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
+
+from django.db import DatabaseError
 
 from contextd.callers import Caller
 from contextd.conversations import Conversation
@@ -10,16 +13,37 @@ from contextd.operations import AnyArguments, Operation, Provided, Relayed
 from gateway import services
 from gateway.services import Offer
 
+logger = logging.getLogger(__name__)
+
 
 class UpstreamTools:
-    """Offers what the upstreams listed last, whatever they are doing now."""
+    """Offers what the upstreams listed last, whatever they are doing now.
+
+    It is read anew when the database says that it has changed; when that does not answer, what was
+    read before is offered.
+    """
+
+    def __init__(self) -> None:
+        self._edition = ""
+        self._tools: dict[str, Provided] = {}
 
     def all(self) -> list[Provided]:
-        return [as_operation(offer) for offer in services.offered()]
+        return [tool for name, tool in self._current().items() if name == tool.name]
 
     def find(self, name: str) -> Provided | None:
-        offer = services.find_offer(name)
-        return as_operation(offer) if offer else None
+        return self._current().get(name)
+
+    def _current(self) -> dict[str, Provided]:
+        """By both names."""
+        try:
+            edition = services.edition()
+            if edition != self._edition:
+                tools = [as_operation(offer) for offer in services.offered()]
+                self._tools = {name: one for one in tools for name in (one.name, one.canonical)}
+                self._edition = edition
+        except DatabaseError:
+            logger.warning("tools of upstreams may be old: the database does not answer")
+        return self._tools
 
 
 def as_operation(offer: Offer) -> Provided:

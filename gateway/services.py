@@ -1,14 +1,12 @@
 """What can be done with upstreams, and what their supervisor notes about them."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import DatabaseError, transaction
-from django.db.models import Q
+from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from contextd import changes
@@ -29,9 +27,15 @@ from gateway.models import (
 )
 
 EVENTS_KEPT = 200
+# Asked by each call, and so in SQL.
+EDITION = """
+    SELECT md5(concat(
+        (SELECT string_agg(id || '@' || updated_at, ',' ORDER BY id) FROM gateway_upstream),
+        '|',
+        (SELECT string_agg(id || '@' || updated_at, ',' ORDER BY id) FROM gateway_upstreamtool)
+    ))
+"""
 LONGEST_REASON = 4000
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +99,17 @@ def described(upstream: Upstream) -> str:
     return "; ".join([*told, f"next try at {retry:%H:%M:%S}"] if retry else told)
 
 
+def edition() -> str:
+    """Another one whenever something about upstreams or their tools has changed."""
+    with connection.cursor() as cursor:
+        cursor.execute(EDITION)
+        (found,) = cursor.fetchone()
+    return str(found)
+
+
 def offered() -> list[Offer]:
-    """None where the database cannot be asked, so that the other tools are listed all the same."""
-    try:
-        return [as_offer(tool) for tool in UpstreamTool.objects.offered()]
-    except DatabaseError:
-        logger.warning("tools of upstreams are not listed: the database does not answer")
-        return []
-
-
-def find_offer(name: str) -> Offer | None:
-    """By its name on the wire, or its canonical one."""
-    namespace, _, tool = name.partition(":")
-    named = Q(wire_name=name) | Q(upstream__namespace=namespace, name=tool)
-    found = UpstreamTool.objects.offered().filter(named).first()
-    return as_offer(found) if found else None
+    """What clients may see now."""
+    return [as_offer(tool) for tool in UpstreamTool.objects.offered()]
 
 
 def as_offer(tool: UpstreamTool) -> Offer:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from mcp import MCPError
@@ -30,6 +30,7 @@ from contextd.operations import Operation, Provided, Result
 
 MAX_NAME = 200
 LOOKUP_SECONDS = 5
+MOST_KEPT = 4096
 CANONICAL = "contextd/canonicalName"
 
 Context = ServerRequestContext[Any, Request]
@@ -103,6 +104,7 @@ def listed(caller: Caller, structured: bool) -> list[Tool]:
     ]
 
 
+@lru_cache(MOST_KEPT)
 def as_provided_tool(operation: Provided, structured: bool) -> Tool:
     """As the other server describes it, under the name that every client takes."""
     tool = Tool.model_validate(operation.definition)
