@@ -31,7 +31,8 @@ class UpstreamTools:
         return [tool for name, tool in self._current().items() if name == tool.name]
 
     def find(self, name: str) -> Provided | None:
-        return self._current().get(name)
+        # No other name is one of ours, so nothing need be asked.
+        return self._current().get(name) if ":" in name or "__" in name else None
 
     def _current(self) -> dict[str, Provided]:
         """By both names."""
