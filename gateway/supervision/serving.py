@@ -50,15 +50,17 @@ async def listening(server: Server[Any]) -> AsyncIterator[None]:
     """Raises StartError where another gateway listens."""
     path = link.socket_path()
     await make_way(path)
+    served: set[asyncio.Task[None]] = set()
     before = os.umask(0o177)
     try:
-        listener = await asyncio.start_unix_server(partial(serve, server), path)
+        listener = await asyncio.start_unix_server(partial(note_and_serve, served, server), path)
     finally:
         os.umask(before)
     try:
         yield
     finally:
         listener.close()
+        await end_all(served)  # who waits at the other side has to know
         with contextlib.suppress(FileNotFoundError):
             path.unlink()
 
@@ -74,6 +76,25 @@ async def make_way(path: Path) -> None:
         return
     writer.close()
     raise StartError(f"another gateway is listening on {path}")
+
+
+async def note_and_serve(
+    served: set["asyncio.Task[None]"],
+    server: Server[Any],
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+) -> None:
+    task = asyncio.create_task(serve(server, reader, writer))
+    served.add(task)
+    task.add_done_callback(served.discard)
+
+
+async def end_all(served: set["asyncio.Task[None]"]) -> None:
+    ending = set(served)
+    for task in ending:
+        task.cancel()
+    if ending:
+        await asyncio.wait(ending)
 
 
 async def serve(
