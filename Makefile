@@ -6,7 +6,7 @@ MANAGE := $(BIN)/python manage.py
 PIP_INSTALL := umask 022 && $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fix snapshots eval bench node conformance
+.PHONY: help run test check fix snapshots eval bench soak node conformance
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,10 @@ bench: .venv/installed-dev ## Measure how fast it is
 	@$(BIN)/python -m benchmarks.sessions
 	@$(BIN)/python -m benchmarks.door
 	@$(BIN)/python -m benchmarks.repositories
+	@$(BIN)/python -m benchmarks.gateway
+
+soak: .venv/installed-dev ## Call upstreams for 20 minutes while they are killed (SOAK_MINUTES)
+	@$(BIN)/python -m benchmarks.soak
 
 conformance: .venv/installed-dev .ci/node/node_modules/.installed ## Run the official MCP conformance suite
 	@$(BIN)/python -m tests.conformance.report

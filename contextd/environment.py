@@ -166,6 +166,18 @@ class Environment(BaseSettings):
         validation_alias=variable("CONTEXTD_OAUTH_USER_CLAIM"),
         description="Claim that names the user: `email` by e-mail address, others by user name.",
     )
+    gateway_commands: Annotated[list[str], NoDecode] = Field(
+        [],
+        validation_alias=variable("CONTEXTD_GATEWAY_COMMANDS"),
+        description="Programs that upstreams may be, comma separated. Unset: any while "
+        "`CONTEXTD_ANONYMOUS` is `on`, else none.",
+    )
+    gateway_private_hosts: Annotated[list[HostName], NoDecode] = Field(
+        [],
+        validation_alias=variable("CONTEXTD_GATEWAY_PRIVATE_HOSTS"),
+        description="Hosts of upstreams that may have private addresses and no TLS, "
+        "comma separated, such as `localhost`.",
+    )
     audit_days: Annotated[int, whole_number(1, 36_500)] = Field(
         90,
         validation_alias=variable("CONTEXTD_AUDIT_DAYS"),
@@ -198,7 +210,14 @@ class Environment(BaseSettings):
         description="Collector that traces and metrics are sent to (OTLP over HTTP). Unset: none.",
     )
 
-    @field_validator("allowed_hosts", "allowed_origins", "index_roots", mode="before")
+    @field_validator(
+        "allowed_hosts",
+        "allowed_origins",
+        "index_roots",
+        "gateway_commands",
+        "gateway_private_hosts",
+        mode="before",
+    )
     @classmethod
     def _split(cls, names: object) -> object:
         return (

@@ -76,6 +76,12 @@ class Busy(ContextdError):
     category, status = "timeout", 503
 
 
+class UpstreamFailed(ContextdError):
+    """Another server failed or is not there; `details["cause"]` is all that it said."""
+
+    category, status = "internal", 502
+
+
 class RateLimited(ContextdError):
     """Too many calls; `details["retry_after"]` is the number of seconds to wait."""
 

@@ -39,7 +39,7 @@ def _policy() -> Policy:
 
 def redact(operation: Operation, request: Request) -> tuple[Request, int]:
     """Replace the credentials in what will be stored; also says how many there were."""
-    if operation.effect != "write":
+    if not operation.redacts:
         return request, 0
     values: dict[str, Any] = request.model_dump(exclude_unset=True)
     redacted = redaction.redact_value(values)

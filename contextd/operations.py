@@ -5,9 +5,9 @@ the admin and the documentation are all made from this registry.
 """
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeVar, get_type_hints
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -48,6 +48,20 @@ class Written(Result):
     )
 
 
+class Relayed(Written):
+    """What another MCP server answered, in MCP's own shape."""
+
+    content: list[dict[str, Any]]
+    structured: dict[str, Any] | None = None
+    meta: dict[str, Any] | None = None
+
+
+class AnyArguments(Request):
+    """Arguments that another server looks at."""
+
+    model_config = ConfigDict(extra="allow")
+
+
 Handler = Callable[[Caller, Any], Result]
 WaitingHandler = Callable[[Caller, Any, Conversation], Awaitable[Result]]
 H = TypeVar("H", bound=Handler | WaitingHandler)
@@ -83,6 +97,14 @@ class Operation:
         """`checkpoints:checkpoint_save`: the module that offers it, then its name."""
         return f"{self.handler.__module__.split('.')[0]}:{self.name}"
 
+    @property
+    def redacts(self) -> bool:
+        """Whether credentials are taken out of its arguments."""
+        return self.effect == "write"
+
+    def input_schema(self) -> dict[str, Any]:
+        return self.request.model_json_schema()
+
     def contract(self) -> dict[str, Any]:
         """All that callers may rely on, as plain JSON."""
         return {
@@ -101,7 +123,50 @@ class Operation:
             raise self.request.refusal(error, self.name) from None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Provided(Operation):
+    """One that exists at run time only, such as a tool of another server."""
+
+    canonical: str
+    is_redacted: bool
+    definition: Mapping[str, Any]
+    """As MCP lists a tool: `title`, `description`, `inputSchema` and the rest."""
+
+    @property
+    def canonical_name(self) -> str:
+        return self.canonical
+
+    @property
+    def description(self) -> str:
+        return str(self.definition.get("description") or f"The tool {self.canonical}.")
+
+    @property
+    def redacts(self) -> bool:
+        return self.is_redacted
+
+    def input_schema(self) -> dict[str, Any]:
+        return dict(self.definition["inputSchema"])
+
+    def parse(self, arguments: dict[str, Any]) -> Request:
+        if not isinstance(arguments, dict):
+            raise Invalid("the arguments must be an object", field="arguments")
+        return AnyArguments.model_validate(arguments)
+
+
+class Provider(Protocol):
+    """Offers operations that exist at run time only.
+
+    It may ask the database, so it is not for an event loop; it raises nothing.
+    """
+
+    def all(self) -> list[Provided]: ...
+
+    def find(self, name: str) -> Provided | None:
+        """By its name or its canonical name."""
+
+
 _registry: dict[str, Operation] = {}
+_providers: list[Provider] = []
 
 
 def operation(
@@ -138,13 +203,33 @@ def operation(
     return register
 
 
+def provide(provider: Provider) -> None:
+    """Offer what it has beside what is installed; what is installed goes first."""
+    _providers.append(provider)
+
+
 def installed() -> list[Operation]:
+    """Those that are declared in the code."""
     return sorted(_registry.values(), key=lambda op: op.name)
+
+
+def available() -> list[Operation]:
+    """Those, and what is provided now."""
+    provided = [operation for provider in _providers for operation in provider.all()]
+    return [*installed(), *sorted(provided, key=lambda op: op.name)]
+
+
+def find_installed(name: str) -> Operation | None:
+    """One that is declared in the code, by its name or its canonical name."""
+    found = _registry.get(name.rpartition(":")[2])
+    return found if found and name in (found.name, found.canonical_name) else None
 
 
 def get(name: str) -> Operation:
     """Find an operation by its name or its canonical name."""
-    found = _registry.get(name.rpartition(":")[2])
-    if found is None or name not in (found.name, found.canonical_name):
-        raise NotFound(f"there is no operation named {name!r}")
-    return found
+    if found := find_installed(name):
+        return found
+    for provider in _providers:
+        if provided := provider.find(name):
+            return provided
+    raise NotFound(f"there is no operation named {name!r}")

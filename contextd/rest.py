@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import register_converter
+from django.urls.converters import StringConverter
 from django.utils.deprecation import MiddlewareMixin
 from ninja import NinjaAPI
 from pydantic import BaseModel
@@ -40,10 +42,7 @@ class WrongMethod(Invalid):
 
 def add_route(operation: Operation) -> None:
     def view(request: HttpRequest) -> HttpResponse:
-        result = pipeline.call(
-            operation.name, read_arguments(request), auth.caller_of_django(request, "rest")
-        )
-        return HttpResponse(result.model_dump_json(), content_type="application/json")
+        return answer(operation.name, request)
 
     api.post(
         f"/{operation.name}",
@@ -53,6 +52,26 @@ def add_route(operation: Operation) -> None:
         description=operation.description,
         openapi_extra={"requestBody": request_body(operation), "security": [{}, {"bearer": []}]},
     )(view)
+
+
+def answer(name: str, request: HttpRequest) -> HttpResponse:
+    result = pipeline.call(name, read_arguments(request), auth.caller_of_django(request, "rest"))
+    return HttpResponse(result.model_dump_json(), content_type="application/json")
+
+
+class CanonicalName(StringConverter):
+    """`github:create_issue`: what holds a colon, so that all else is unknown as before."""
+
+    regex = "[a-z0-9-]+:.+"
+
+
+register_converter(CanonicalName, "canonical")
+
+
+@api.post("/{canonical:name}", include_in_schema=False)
+def call_by_canonical_name(request: HttpRequest, name: str) -> HttpResponse:
+    """For what is provided at run time, which has no route of its own."""
+    return answer(name, request)
 
 
 def request_body(operation: Operation) -> dict[str, Any]:

@@ -42,6 +42,7 @@ INSTALLED_APPS = [
     "threats",
     "troubleshoot",
     "skills",
+    "gateway",
 ]
 MIDDLEWARE = [
     "contextd.rest.OneErrorShape",
@@ -152,6 +153,8 @@ CONTEXTD_AUTHENTICATE = "contexts.tokens.principal_of"
 CONTEXTD_ENTER = "contexts.services.enter"
 CONTEXTD_POLICY = "contexts.services.authorize"
 CONTEXTD_VARIABLES = "contexts.services.variables"
+CONTEXTD_GATEWAY_COMMANDS = ENVIRONMENT.gateway_commands
+CONTEXTD_GATEWAY_PRIVATE_HOSTS = ENVIRONMENT.gateway_private_hosts
 CONTEXTD_AUDIT_DAYS = ENVIRONMENT.audit_days
 CONTEXTD_OAUTH_ISSUER = ENVIRONMENT.oauth_issuer
 CONTEXTD_OAUTH_AUDIENCE = ENVIRONMENT.oauth_audience

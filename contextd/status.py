@@ -98,7 +98,7 @@ def get_status(caller: Caller, request: GetStatus) -> Status:
         uptime=str(uptime or timedelta()).partition(".")[0],
         services=services,
         metrics=Metrics(
-            tools_available=len(operations.installed()),
+            tools_available=len(operations.available()),
             mcp_server="not running" if uptime is None else "running",
         ),
         last_updated=datetime.now(UTC),

@@ -107,6 +107,18 @@ def worker() -> Program:
     )
 
 
+def gateway() -> Program:
+    return Program(
+        name="the gateway",
+        command=[sys.executable, settings.BASE_DIR / "manage.py", "gateway_run"],
+        stop=[Signal(SIGTERM, 10)],
+        # Not SIGKILL: it has to end the upstreams, processes of its own.
+        death_signal=SIGTERM,
+        directory=settings.BASE_DIR,
+        environment={"CONTEXTD_DATA_DIR": str(settings.DATA_DIR)},
+    )
+
+
 def end_left_workers() -> None:
     """Where a worker was killed together with `up`, nobody has ended its beat."""
     identity = addresses.identity(settings.DATA_DIR)

@@ -196,7 +196,7 @@ def mistakes(context: Context) -> list[str]:
 
 def is_tool(glob: str) -> bool:
     some = Entry(tools=(glob,))
-    return any(some.has_tool(one.name, one.canonical_name) for one in operations.installed())
+    return any(some.has_tool(one.name, one.canonical_name) for one in operations.available())
 
 
 def is_resource(glob: str) -> bool:

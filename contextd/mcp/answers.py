@@ -15,7 +15,7 @@ from pydantic_core import from_json, to_jsonable_python
 
 from contextd.conversations import Ability
 from contextd.errors import ContextdError, Invalid, NotFound, RateLimited, Refused, Unsupported
-from contextd.operations import Result
+from contextd.operations import Relayed, Result
 
 TASKS = "io.modelcontextprotocol/tasks"
 CAPABILITIES: dict[Ability, dict[str, Any]] = {
@@ -29,11 +29,30 @@ def has_structure(version: str) -> bool:
     return is_version_at_least(version, "2025-06-18")
 
 
+CAUSE = "contextd/cause"
+
+
 def success(result: Result, version: str) -> CallToolResult:
+    if isinstance(result, Relayed):
+        return relayed(result, version)
     text = result.model_dump_json()
     return CallToolResult(
         content=[TextContent(type="text", text=text)],
         structured_content=from_json(text) if has_structure(version) else None,
+    )
+
+
+def relayed(result: Relayed, version: str) -> CallToolResult:
+    content = list(result.content)
+    if result.redacted:
+        told = f"{result.redacted} credentials in the arguments were replaced before sending them."
+        content.append({"type": "text", "text": told})
+    return CallToolResult.model_validate(
+        {
+            "content": content,
+            "structuredContent": result.structured if has_structure(version) else None,
+            "_meta": result.meta,
+        }
     )
 
 
@@ -50,6 +69,7 @@ def failure(error: ContextdError, version: str) -> CallToolResult:
         content=[TextContent(type="text", text=error.text)],
         structured_content=content if structured else None,
         is_error=True,
+        _meta={CAUSE: error.details["cause"]} if "cause" in error.details else None,
     )
 
 

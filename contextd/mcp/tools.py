@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from mcp import MCPError
@@ -26,9 +26,12 @@ from contextd.callers import Caller
 from contextd.errors import ContextdError, NotFound
 from contextd.mcp import answers
 from contextd.mcp.workers import Workers
-from contextd.operations import Operation, Result
+from contextd.operations import Operation, Provided, Result
 
 MAX_NAME = 200
+LOOKUP_SECONDS = 5
+MOST_KEPT = 4096
+CANONICAL = "contextd/canonicalName"
 
 Context = ServerRequestContext[Any, Request]
 Identify = Callable[[Context], Caller]
@@ -51,17 +54,12 @@ class Tools:
 
     async def list(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         structured = answers.has_structure(ctx.protocol_version)
-        caller = self.identify(ctx)
-        return ListToolsResult(
-            tools=[
-                as_tool(operation, structured)
-                for operation in operations.installed()
-                if guards.may_use(operation, caller)
-            ]
-        )
+        work = partial(listed, self.identify(ctx), structured)
+        tools = await self.workers.run_concealed("tools/list", work, seconds=LOOKUP_SECONDS)
+        return ListToolsResult(tools=tools)
 
     async def call(self, ctx: Context, params: CallToolRequestParams) -> HandlerResult:
-        operation = operation_named(params.name)
+        operation = await self.operation_named(params.name)
         caller = self.identify(ctx)
         try:
             answer = await self._answer(ctx, operation, params, caller)
@@ -70,6 +68,16 @@ class Tools:
         if isinstance(answer, Result):
             return answers.success(answer, ctx.protocol_version)
         return answer
+
+    async def operation_named(self, name: str) -> Operation:
+        """What is installed is at hand; for what is provided the database is asked."""
+        if found := operations.find_installed(name):
+            return found
+        try:
+            work = partial(operations.get, name)
+            return await self.workers.run_concealed("tools/call", work, seconds=LOOKUP_SECONDS)
+        except NotFound:
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {name[:MAX_NAME]}") from None
 
     async def _answer(
         self, ctx: Context, operation: Operation, params: CallToolRequestParams, caller: Caller
@@ -86,11 +94,28 @@ def client_of(ctx: Context) -> str:
     return f"{parameters.client_info.name}/{parameters.client_info.version}" if parameters else "-"
 
 
-def operation_named(name: str) -> Operation:
-    try:
-        return operations.get(name)
-    except NotFound:
-        raise MCPError(INVALID_PARAMS, f"Unknown tool: {name[:MAX_NAME]}") from None
+def listed(caller: Caller, structured: bool) -> list[Tool]:
+    return [
+        as_provided_tool(operation, structured)
+        if isinstance(operation, Provided)
+        else as_tool(operation, structured)
+        for operation in operations.available()
+        if guards.may_use(operation, caller)
+    ]
+
+
+@lru_cache(MOST_KEPT)
+def as_provided_tool(operation: Provided, structured: bool) -> Tool:
+    """As the other server describes it, under the name that every client takes."""
+    tool = Tool.model_validate(operation.definition)
+    return tool.model_copy(
+        update={
+            "name": operation.name,
+            "title": operation.canonical if structured else None,
+            "output_schema": tool.output_schema if structured else None,
+            "meta": {CANONICAL: operation.canonical},
+        }
+    )
 
 
 @cache

@@ -64,7 +64,7 @@ def known(name: str) -> Operation:
     try:
         return operations.get(name)
     except NotFound as error:
-        names = [operation.name for operation in operations.installed()]
+        names = [operation.name for operation in operations.available()]
         raise NotFound(f"{error.message}; there are: {', '.join(names)}") from None
 
 
@@ -84,9 +84,10 @@ def describe_all() -> str:
 
 def describe(operation: Operation) -> str:
     lines = [f"{operation.name}: {operation.description.splitlines()[0]}"]
-    for name, field in operation.request.model_fields.items():
-        needed = " (required)" if field.is_required() else ""
-        lines.append(f"    {name}{needed}: {field.description}")
+    schema = operation.input_schema()
+    for name, field in schema.get("properties", {}).items():
+        needed = " (required)" if name in schema.get("required", []) else ""
+        lines.append(f"    {name}{needed}: {field.get('description', '')}")
     return "\n".join(lines)
 
 
@@ -95,7 +96,7 @@ def read_pair(pair: str, operation: Operation) -> tuple[str, Any]:
     key, separator, value = pair.partition("=")
     if not separator:
         raise CommandError(f"{pair!r} is not key=value")
-    schema = operation.request.model_json_schema()["properties"].get(key, {})
+    schema = operation.input_schema().get("properties", {}).get(key, {})
     types = {option.get("type") for option in schema.get("anyOf", [schema])}
     if "string" in types:
         return key, value

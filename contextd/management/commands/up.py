@@ -62,6 +62,7 @@ class Command(BaseCommand):
                 migrate()
                 load_shipped()
             restarted.append(running.enter_context(supervisor.Restarted(supervisor.worker())))
+            restarted.append(running.enter_context(supervisor.Restarted(supervisor.gateway())))
             server = running.enter_context(supervisor.web_server().start())
             parts = [*postgres, server]
             server.wait_until(lambda: all_run(parts) and web.ask("/readyz") is not None, pause=0.2)

@@ -1,0 +1,60 @@
+"""`make bench`, gateway: a tool of an upstream, called directly and through contextd."""
+
+import asyncio
+import statistics
+import sys
+import time
+from collections.abc import Awaitable, Callable
+
+from benchmarks import report, server
+from benchmarks.upstream import COMMAND, Door, add, direct
+
+CALLS = 500
+WARM_UP = 50
+WANTED_MS = 5.0
+
+Call = Callable[[], Awaitable[object]]
+
+
+async def times(call: Call) -> list[float]:
+    """Milliseconds of calls one after the other."""
+    for _ in range(WARM_UP):
+        await call()
+    taken = []
+    for _ in range(CALLS):
+        started = time.perf_counter()
+        await call()
+        taken.append((time.perf_counter() - started) * 1000)
+    return taken
+
+
+async def measure(port: int) -> dict[str, list[float]]:
+    async with direct() as straight, Door(port) as door:
+        return {
+            "directly, over stdio": await times(straight),
+            "through contextd": await times(lambda: door.call("odd__echo")),
+        }
+
+
+def row(name: str, taken: list[float]) -> list[str]:
+    cuts = statistics.quantiles(taken, n=100)
+    return [name, f"{cuts[49]:.2f}", f"{cuts[94]:.2f}"]
+
+
+def main() -> None:
+    with server.running() as ours:
+        add(ours, "odd", COMMAND)
+        taken = asyncio.run(measure(ours.port))
+    straight, through = (statistics.median(one) for one in taken.values())
+    added = through - straight
+    table = report.table(["call", "p50, ms", "p95, ms"], [row(*one) for one in taken.items()])
+    text = (
+        f"One client, {CALLS} calls one after the other over keep-alive HTTP, with authentication, "
+        f"context and audit.\n\n{table}\n\nAdded at p50: {added:.2f} ms; wanted are {WANTED_MS} ms."
+    )
+    report.write("gateway", "An upstream through the gateway", "make bench", text)
+    sys.exit(added > WANTED_MS)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""What an upstream answered, as our callers get it."""
+
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from contextd.errors import UpstreamFailed
+from contextd.operations import Relayed
+
+LONGEST_RAW = 2000
+_CODES = ("code", "errorCode", "statusCode")
+_RETRIABLE = ("retriable", "retryable")
+_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+logger = logging.getLogger(__name__)
+
+
+def success(result: dict[str, Any], *, as_yaml: bool) -> Relayed:
+    """Content as it came; what is structured is offered as YAML text too."""
+    structured = result.get("structuredContent")
+    content = [block for block in result.get("content") or [] if isinstance(block, dict)]
+    if structured is not None and as_yaml:
+        others = [block for block in content if block.get("type") != "text"]
+        content = [{"type": "text", "text": to_yaml(structured)}, *others]
+    return Relayed(content=content, structured=structured, meta=result.get("_meta"))
+
+
+def to_yaml(structured: Any) -> str:
+    return yaml.dump(
+        structured, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=1_000_000
+    )
+
+
+class _Dumper(yaml.SafeDumper):
+    """Without anchors: a value that occurs twice is written twice."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def failure(name: str, result: dict[str, Any]) -> UpstreamFailed:
+    """A result that says it is an error; the best message in it, then its code."""
+    structured = result.get("structuredContent")
+    message = message_in(structured) or text_in(result) or raw(structured or result)
+    cause = structured or result
+    logger.warning("%s failed: %s", name, json.dumps(cause, ensure_ascii=False))
+    return UpstreamFailed(f"{name}: {message}{suffix(structured)}", cause=cause)
+
+
+def message_in(structured: Any) -> str | None:
+    if not isinstance(structured, dict):
+        return None
+    error = structured.get("error")
+    nested = error.get("message") if isinstance(error, dict) else None
+    candidates = (structured.get("message"), error, nested, structured.get("detail"))
+    return next((text for text in candidates if isinstance(text, str) and text.strip()), None)
+
+
+def text_in(result: dict[str, Any]) -> str:
+    blocks = [block for block in result.get("content") or [] if isinstance(block, dict)]
+    return "\n".join(str(block["text"]) for block in blocks if block.get("text")).strip()
+
+
+def raw(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_RAW else f"{text[:LONGEST_RAW]}…"
+
+
+def suffix(structured: Any) -> str:
+    """` (code=E_TIMEOUT retriable=false)`, where the upstream says so."""
+    parts = list(_parts_of_suffix(structured)) if isinstance(structured, dict) else []
+    return f" ({' '.join(parts)})" if parts else ""
+
+
+def _parts_of_suffix(structured: dict[str, Any]) -> Iterator[str]:
+    nested = structured.get("error")
+    places = [structured, nested] if isinstance(nested, dict) else [structured]
+    code = next((place[key] for place in places for key in _CODES if _is_code(place, key)), None)
+    if code is not None:
+        yield f"code={code}"
+    flags = [as_flag(place[key]) for place in places for key in _RETRIABLE if key in place]
+    for flag in [flag for flag in flags if flag is not None][:1]:
+        yield f"retriable={str(flag).lower()}"
+
+
+def _is_code(place: dict[str, Any], key: str) -> bool:
+    value = place.get(key)
+    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
+
+
+def as_flag(value: Any) -> bool | None:
+    """Upstreams say it as a boolean, a number or a word."""
+    return _WORDS.get(str(value).strip().lower())

@@ -1,0 +1,164 @@
+"""The way from a process that serves clients to the one that runs upstreams: MCP on a socket.
+
+When the connection ends, the calls on it fail; none is made a second time.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from contextvars import Context
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, cast
+from weakref import WeakKeyDictionary
+
+import anyio
+from django.conf import settings
+from mcp import ClientSession, MCPError
+from mcp.shared.dispatcher import CallOptions, ProgressFnT
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp.types import DiscoverResult, Implementation, ServerCapabilities
+from mcp.types.version import LATEST_MODERN_VERSION
+
+import contextd
+from contextd.embedded import addresses
+from contextd.errors import Busy, ContextdError, Invalid, TimedOut, UpstreamFailed
+from contextd.operations import Relayed
+from gateway import answers, wire
+from gateway.services import Offer
+from gateway.wire import Peer
+
+Report = Callable[[float, float | None, str | None], Awaitable[None]]
+
+Session = tuple[ClientSession, JSONRPCDispatcher[Any]]
+
+PRINCIPAL = "contextd/principal"
+CONNECT_SECONDS = 5
+CONTROL_SECONDS = 20
+NOT_RUNNING = "the gateway is not running, so no upstream can be called; start `manage.py up`"
+GONE = "the gateway ended during the call; whether the upstream did something is not known"
+
+_KNOWN: dict[str, type[ContextdError]] = {"timeout": TimedOut, "busy": Busy, "validation": Invalid}
+_PEER = DiscoverResult(
+    supported_versions=[LATEST_MODERN_VERSION],
+    capabilities=ServerCapabilities(),
+    result_type="complete",
+    ttl_ms=0,
+    cache_scope="private",
+)
+
+
+def socket_path() -> Path:
+    return addresses.socket_directory(settings.DATA_DIR) / "gateway.sock"
+
+
+async def call(
+    offer: Offer, arguments: Mapping[str, Any], principal: str, report: Report
+) -> Relayed:
+    """Call the tool on behalf of the principal. Raises UpstreamFailed, TimedOut or Busy."""
+    params = {
+        "name": offer.canonical,
+        "arguments": dict(arguments),
+        "_meta": {PRINCIPAL: principal},
+    }
+    result = await ask("tools/call", params, offer.seconds, report)
+    if result.get("isError"):
+        raise answers.failure(offer.canonical, result)
+    return answers.success(result, as_yaml=not offer.gives_plain_json)
+
+
+async def ask(
+    method: str, params: dict[str, Any], seconds: float, report: Report | None = None
+) -> dict[str, Any]:
+    """One request to the gateway. Raises UpstreamFailed, TimedOut or Busy."""
+    options: CallOptions = {"timeout": seconds}
+    if report:
+        options["on_progress"] = cast(ProgressFnT, report)
+    session, dispatcher = await Line.of_this_loop().opened()
+    request = {"method": method, "params": params}
+    # The session knows how a request of its version is marked, and has no public way to.
+    session._stamp(request, options)
+    try:
+        return await dispatcher.send_raw_request(method, params, options)
+    except MCPError as error:
+        raise as_ours(error) from None
+
+
+class Line:
+    """The connection that all calls of one event loop take; another one follows when it ends."""
+
+    _of_loops: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, "Line"]] = WeakKeyDictionary()
+
+    def __init__(self) -> None:
+        self._ended = anyio.Event()
+        self._opened: asyncio.Future[Session] = asyncio.get_running_loop().create_future()
+        # A context of its own: it outlives the call that it was made for.
+        self._task = asyncio.create_task(self._run(), context=Context())
+
+    @classmethod
+    def of_this_loop(cls) -> "Line":
+        loop = asyncio.get_running_loop()
+        line = cls._of_loops.get(loop)
+        if line is None or line.has_ended:
+            line = cls._of_loops[loop] = cls()
+        return line
+
+    @property
+    def has_ended(self) -> bool:
+        return self._ended.is_set() or self._task.done()
+
+    async def opened(self) -> Session:
+        return await asyncio.shield(self._opened)
+
+    async def _run(self) -> None:
+        try:
+            async with connected(self._ended) as session:
+                self._opened.set_result(session)
+                await self._ended.wait()
+        except UpstreamFailed as error:
+            self._opened.set_exception(error)
+
+
+@asynccontextmanager
+async def connected(ended: anyio.Event) -> AsyncIterator[Session]:
+    try:
+        async with asyncio.timeout(CONNECT_SECONDS):
+            reader, writer = await asyncio.open_unix_connection(socket_path())
+    except (OSError, TimeoutError):
+        raise UpstreamFailed(NOT_RUNNING) from None
+    try:
+        async with wire.connected(peer_of(reader, writer), ended) as (incoming, outgoing):
+            dispatcher: JSONRPCDispatcher[Any] = JSONRPCDispatcher(incoming, outgoing)
+            ours = Implementation(name="contextd", version=contextd.__version__)
+            async with ClientSession(dispatcher=dispatcher, client_info=ours) as session:
+                session.adopt(_PEER)
+                yield session, dispatcher
+    finally:
+        writer.close()
+
+
+def peer_of(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Peer:
+    async def write(line: bytes) -> None:
+        writer.write(line)
+        await writer.drain()
+
+    return Peer(partial(reader.read, wire.CHUNK), write)
+
+
+def as_ours(error: MCPError) -> ContextdError:
+    """What the gateway said of the failure; without any word of it, the gateway is gone."""
+    data = error.error.data
+    if not isinstance(data, Mapping) or "category" not in data:
+        return UpstreamFailed(GONE)
+    category = _KNOWN.get(str(data["category"]), UpstreamFailed)
+    details = {"cause": data["cause"]} if data.get("cause") else {}
+    return category(error.error.message, **details)
+
+
+def control(action: str, namespace: str) -> str:
+    """Have the gateway `restart` or `refresh` an upstream, and its state then.
+
+    For commands and pages, which have no event loop.
+    """
+    asked = ask(f"contextd/{action}", {"namespace": namespace}, CONTROL_SECONDS)
+    return str(asyncio.run(asked)["state"])

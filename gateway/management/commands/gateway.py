@@ -1,0 +1,134 @@
+"""`manage.py gateway list|add|show|test|restart|refresh|approve|remove`."""
+
+from argparse import REMAINDER, ArgumentParser, ArgumentTypeError
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from contextd.errors import ContextdError
+from gateway import pinning, services
+from gateway.models import Isolation, Transport, Upstream
+
+
+class Command(BaseCommand):
+    help = "List, add, look at and restart upstreams: other MCP servers, whose tools clients see."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True)
+        actions.add_parser("list", help="show all upstreams and how they are")
+        add_add(actions.add_parser("add", help="make one"))
+        for action, told in {
+            "show": "its tools, what is held back and why, and what happened to it",
+            "test": "whether it answers, and what it offers",
+            "restart": "start it anew, also one that was given up",
+            "refresh": "list its tools anew",
+            "remove": "take it and its tools away",
+        }.items():
+            actions.add_parser(action, help=told).add_argument("namespace")
+        approve = actions.add_parser("approve", help="let clients see a tool that is held back")
+        approve.add_argument("namespace")
+        approve.add_argument("tool")
+
+    def handle(self, *args: Any, action: str, **options: Any) -> None:
+        try:
+            getattr(self, action)(**options)
+        except ContextdError as error:
+            raise CommandError(error.message) from None
+
+    def list(self, **options: Any) -> None:
+        for upstream in Upstream.objects.all():
+            state = services.described(upstream) if upstream.is_enabled else "switched off"
+            self.stdout.write(f"{upstream}\t{upstream.transport}\t{state}")
+
+    def add(self, namespace: str, **options: Any) -> None:
+        upstream = Upstream(
+            namespace=namespace,
+            transport=transport_of(options),
+            command=options["command"],
+            working_directory=options["workdir"],
+            url=options["url"],
+            container=options["container"],
+            image=options["image"],
+            isolation=options["isolation"],
+            gives_plain_json=options["plain_json"],
+            allowed_tools=options["allow"],
+            denied_tools=options["deny"],
+        )
+        services.add(upstream, dict(options["set"]))
+        self.stdout.write(f"added: {namespace}")
+
+    def show(self, namespace: str, **options: Any) -> None:
+        upstream = services.named(namespace)
+        self.stdout.write(f"{upstream}\t{services.described(upstream)}")
+        for tool in upstream.tools.all():
+            self.stdout.write(f"  {tool}\t{services.standing(tool)}")
+            if tool.is_quarantined:
+                self.stdout.write(pinning.difference(tool.approved, tool.definition))
+        for event in upstream.events.all()[:20]:
+            self.stdout.write(f"  {event.at:%Y-%m-%d %H:%M:%S}\t{event}")
+
+    def test(self, namespace: str, **options: Any) -> None:
+        self._control("refresh", namespace)
+        offered = [tool for tool in services.offered() if tool.namespace == namespace]
+        self.stdout.write(f"{namespace} answers and offers {len(offered)} tools:")
+        for offer in offered:
+            self.stdout.write(f"  {offer.canonical}\t{offer.wire_name}")
+
+    def restart(self, namespace: str, **options: Any) -> None:
+        self.stdout.write(f"{namespace} is {self._control('restart', namespace)}")
+
+    def refresh(self, namespace: str, **options: Any) -> None:
+        self.stdout.write(f"{namespace} is {self._control('refresh', namespace)}")
+
+    def remove(self, namespace: str, **options: Any) -> None:
+        services.remove(services.named(namespace))
+        self.stdout.write(f"removed: {namespace}")
+
+    def approve(self, namespace: str, tool: str, **options: Any) -> None:
+        approved = services.approve_named(namespace, tool)
+        self.stdout.write(f"approved: {approved}")
+
+    def _control(self, action: str, namespace: str) -> str:
+        from gateway import link  # the SDK takes seconds to import
+
+        services.named(namespace)
+        return link.control(action, namespace)
+
+
+def add_add(parser: ArgumentParser) -> None:
+    parser.add_argument("namespace")
+    parser.add_argument("--url", default="", help="of an upstream over Streamable HTTP")
+    parser.add_argument("--container", default="", help="run the command in this container")
+    parser.add_argument("--image", default="", help="make the container of it where it is missing")
+    parser.add_argument("--workdir", default="", help="where the command runs")
+    parser.add_argument("--isolation", choices=Isolation.values, default="")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=pair,
+        metavar="NAME=VALUE",
+        help="a variable of its environment, for --url a header; kept encrypted",
+    )
+    parser.add_argument("--allow", action="append", default=[], help="glob of tools to offer")
+    parser.add_argument("--deny", action="append", default=[], help="glob of tools never to offer")
+    parser.add_argument("--plain-json", action="store_true", help="no YAML of structured results")
+    parser.add_argument(
+        "--command",
+        nargs=REMAINDER,
+        default=[],
+        help="the program and its arguments; all that follows belongs to it",
+    )
+
+
+def pair(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise ArgumentTypeError(f"{name!r} is not NAME=VALUE")
+    return name, value
+
+
+def transport_of(options: dict[str, Any]) -> Transport:
+    if options["url"]:
+        return Transport.HTTP
+    return Transport.DOCKER if options["container"] else Transport.STDIO

@@ -1,0 +1,49 @@
+"""`manage.py gateway_run`: the process that runs upstreams; `manage.py up` starts it."""
+
+import asyncio
+import signal
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from contextd import pool, telemetry
+from contextd.embedded.processes import StartError, say
+
+
+class Command(BaseCommand):
+    help = "Run the upstreams: other MCP servers, whose tools clients see."
+    requires_system_checks = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        pool.keep_connections()
+        telemetry.set_up("gateway")
+        try:
+            asyncio.run(run())
+        except StartError as error:
+            say(f"contextd: {error}")
+            sys.exit(1)
+        finally:
+            telemetry.shut_down()
+
+
+async def run() -> None:
+    """Until it is told to end; then nothing that it started is left."""
+    from contextd.mcp.workers import Workers
+    from gateway.supervision import processes, serving
+    from gateway.supervision.supervisor import Supervisor
+
+    told_to_end = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, told_to_end.set)
+    workers = Workers(threads=2)
+    supervisor = Supervisor(workers)
+    async with serving.listening(serving.build(supervisor)):
+        processes.end_left()
+        supervising = asyncio.create_task(supervisor.run())
+        ending = asyncio.create_task(told_to_end.wait())
+        await asyncio.wait([supervising, ending], return_when=asyncio.FIRST_COMPLETED)
+        supervising.cancel()
+        await asyncio.wait([supervising])
+    processes.end_left()
+    workers.shut_down()

@@ -1,0 +1,255 @@
+"""What is known of upstreams: how they are reached, how they are, and what they offer."""
+
+from typing import Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
+from django.db import models
+from django.db.models import F, Q
+
+from contextd import encryption
+from gateway import names
+
+WORD_LENGTH = 1000
+GLOB_LENGTH = 200
+NAME_LENGTH = 200
+HOUR_MS = 3_600_000
+
+namespace_form = RegexValidator(
+    names.NAMESPACE,
+    "Use up to 24 lower-case letters, digits and dashes; begin and end with no dash.",
+)
+setting_name = RegexValidator(
+    r"^[A-Za-z_][A-Za-z0-9_-]*\Z",
+    "Use letters, digits, dashes and underscores; begin with no digit.",
+)
+
+
+def milliseconds(
+    default: int, least: int, most: int, meaning: str
+) -> "models.PositiveIntegerField[int, int]":
+    """A time that is set for an upstream."""
+    return models.PositiveIntegerField(
+        default=default,
+        validators=[MinValueValidator(least), MaxValueValidator(most)],
+        help_text=meaning,
+    )
+
+
+class Transport(models.TextChoices):
+    STDIO = "stdio", "stdio: a command on this machine"
+    DOCKER = "docker", "docker: a command in a container"
+    HTTP = "http", "http: Streamable HTTP at an address"
+
+
+class Isolation(models.TextChoices):
+    SHARED = "shared", "shared: one connection for all callers"
+    PER_USER = "per_user", "per_user: a connection for each caller"
+    PER_CALL = "per_call", "per_call: a connection for each call"
+
+
+class State(models.TextChoices):
+    STOPPED = "stopped"
+    STARTING = "starting"
+    READY = "ready"
+    BACKOFF = "backoff"
+    FAILED = "failed"
+
+
+class UpstreamQuerySet(models.QuerySet["Upstream"]):
+    def enabled(self) -> Self:
+        return self.filter(is_enabled=True)
+
+
+class Upstream(models.Model):
+    """Another MCP server, whose tools our clients see under its namespace."""
+
+    namespace = models.CharField(
+        max_length=24,
+        unique=True,
+        validators=[namespace_form],
+        help_text="Its tools are NAMESPACE:tool; it cannot be changed",
+    )
+    is_enabled = models.BooleanField(default=True)
+    transport = models.CharField(max_length=10, choices=Transport)
+    command = ArrayField(
+        models.CharField(max_length=WORD_LENGTH),
+        default=list,
+        blank=True,
+        size=100,
+        help_text="stdio and docker: the program and its arguments, one a line; no shell",
+    )
+    working_directory = models.CharField(max_length=4096, blank=True)
+    url = models.URLField(max_length=2000, blank=True, help_text="http: where it listens")
+    container = models.CharField(
+        max_length=200, blank=True, help_text="docker: the name of the container"
+    )
+    image = models.CharField(
+        max_length=500,
+        blank=True,
+        help_text="docker: what the container is made of where it is missing; empty: it must run",
+    )
+    isolation = models.CharField(
+        max_length=10,
+        choices=Isolation,
+        blank=True,
+        help_text="Empty: per_call for docker, else per_user",
+    )
+    gives_plain_json = models.BooleanField(
+        default=False, help_text="Structured results are shown as the server words them, not YAML"
+    )
+    redacts_arguments = models.BooleanField(
+        default=True, help_text="Credentials in arguments are replaced before they are sent"
+    )
+    request_timeout_ms = milliseconds(30_000, 100, 280_000, "How long one call may take")
+    discovery_timeout_ms = milliseconds(15_000, 100, 280_000, "How long listing its tools may take")
+    startup_timeout_ms = milliseconds(15_000, 100, 280_000, "How long its start may take")
+    heartbeat_interval_ms = milliseconds(15_000, 100, HOUR_MS, "How often it is asked to answer")
+    stale_timeout_ms = milliseconds(
+        30_000, 100, HOUR_MS, "How long it may be silent before it is replaced"
+    )
+    restart_attempts = models.PositiveSmallIntegerField(
+        default=5, help_text="Failed starts in a row before it is left alone"
+    )
+    restart_backoff_ms = milliseconds(
+        2_000, 10, HOUR_MS, "The pause after the first failed start; it doubles each time"
+    )
+    allowed_tools = ArrayField(
+        models.CharField(max_length=GLOB_LENGTH),
+        default=list,
+        blank=True,
+        help_text="Globs of its tools to offer, one a line; empty: all",
+    )
+    denied_tools = ArrayField(
+        models.CharField(max_length=GLOB_LENGTH),
+        default=list,
+        blank=True,
+        help_text="Globs of its tools never to offer, one a line",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    state = models.CharField(max_length=10, choices=State, default=State.STOPPED, editable=False)
+    reason = models.TextField(blank=True, editable=False)
+    next_retry_at = models.DateTimeField(null=True, editable=False)
+    state_since = models.DateTimeField(auto_now_add=True)
+
+    objects = UpstreamQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["namespace"]
+        constraints = [
+            models.CheckConstraint(
+                condition=(Q(transport=Transport.HTTP) & ~Q(url=""))
+                | (Q(transport=Transport.STDIO) & ~Q(command=[]))
+                | (Q(transport=Transport.DOCKER) & ~Q(command=[]) & ~Q(container="")),
+                name="upstream_reachable",
+                violation_error_message=(
+                    "Give stdio a command, docker a command and a container, http a URL."
+                ),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.namespace
+
+    def clean(self) -> None:
+        if self.image and self.transport != Transport.DOCKER:
+            raise ValidationError({"image": "Only docker upstreams have an image."})
+
+    @property
+    def kept_apart(self) -> Isolation:
+        """The isolation that holds: the chosen one, else that of its transport."""
+        if self.isolation:
+            return Isolation(self.isolation)
+        is_docker = self.transport == Transport.DOCKER
+        return Isolation.PER_CALL if is_docker else Isolation.PER_USER
+
+
+class UpstreamSetting(models.Model):
+    """A variable of its environment or, for http, a header; nothing else is passed on to it."""
+
+    upstream = models.ForeignKey(Upstream, models.CASCADE, related_name="settings")
+    name = models.CharField(max_length=100, validators=[setting_name])
+    ciphertext = models.TextField(editable=False)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["upstream", "name"],
+                name="upstream_setting_once",
+                violation_error_message="It has a setting of this name.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def value(self) -> str:
+        """Raises encryption.Undecipherable."""
+        return encryption.decrypt(self.ciphertext)
+
+    @value.setter
+    def value(self, text: str) -> None:
+        self.ciphertext = encryption.encrypt(text)
+
+
+class UpstreamToolQuerySet(models.QuerySet["UpstreamTool"]):
+    def offered(self) -> Self:
+        """Those that clients see: there, approved, and of an upstream that is switched on."""
+        return self.filter(
+            upstream__is_enabled=True, is_present=True, is_allowed=True, definition=F("approved")
+        ).select_related("upstream")
+
+
+class UpstreamTool(models.Model):
+    """A tool as its upstream describes it, and as it was approved: both alike, or it is held back.
+
+    The first description of a tool is approved by itself, unless it is suspicious.
+    """
+
+    upstream = models.ForeignKey(Upstream, models.CASCADE, related_name="tools")
+    name = models.CharField(max_length=NAME_LENGTH)
+    wire_name = models.CharField(max_length=names.LONGEST_ON_THE_WIRE, unique=True)
+    definition = models.JSONField()
+    approved = models.JSONField(null=True)
+    digest = models.CharField(max_length=64, help_text="SHA-256 of what is approved, else empty")
+    suspicions = ArrayField(models.TextField(), default=list)
+    is_present = models.BooleanField(default=True, help_text="The upstream listed it last time")
+    is_allowed = models.BooleanField(
+        default=True, help_text="The filter of the upstream lets it by"
+    )
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = UpstreamToolQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["wire_name"]
+        constraints = [
+            models.UniqueConstraint(fields=["upstream", "name"], name="upstream_tool_once")
+        ]
+
+    def __str__(self) -> str:
+        return names.canonical(self.upstream.namespace, self.name)
+
+    @property
+    def is_quarantined(self) -> bool:
+        return bool(self.definition != self.approved)
+
+
+class UpstreamEvent(models.Model):
+    """What happened to an upstream, for whoever looks after it."""
+
+    upstream = models.ForeignKey(Upstream, models.CASCADE, related_name="events")
+    at = models.DateTimeField(auto_now_add=True)
+    state = models.CharField(max_length=10, choices=State)
+    reason = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-at", "-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.state}: {self.reason}" if self.reason else self.state

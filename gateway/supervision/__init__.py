@@ -1,0 +1,1 @@
+"""The process that runs upstreams: asynchronous, apart from all that serves clients."""

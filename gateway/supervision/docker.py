@@ -1,0 +1,147 @@
+"""A program in a container, over the Docker Engine API: DOCKER_HOST says where the engine is."""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import anyio
+from aiodocker import Docker
+from aiodocker.containers import DockerContainer
+from aiodocker.exceptions import DockerError
+from aiodocker.execs import Exec
+from aiodocker.stream import Stream
+
+from gateway import wire
+from gateway.services import Plan
+from gateway.supervision import processes
+from gateway.supervision.failures import Lost
+from gateway.supervision.processes import PATIENCE_SECONDS, Tail
+from gateway.wire import Peer, Streams
+
+RUN = "CONTEXTD_RUN"
+LABEL = "contextd.gateway"
+STDERR = 2
+LOOK_SECONDS = 0.05
+NOT_FOUND = 404
+
+# The end of a client of `docker exec` is not the end of what it runs. What carries the mark in its
+# environment goes: the program itself and all that it has started.
+END_MARKED = """
+for entry in /proc/[0-9]*; do
+  if grep -q "$1" "$entry/environ" 2>/dev/null; then kill -9 "${entry#/proc/}" 2>/dev/null; fi
+done
+:
+"""
+STAY = ["sh", "-c", "trap 'exit 0' TERM; while :; do sleep 1 & wait $!; done"]
+
+
+@asynccontextmanager
+async def engine() -> AsyncIterator[Docker]:
+    """Raises Lost when it does not answer, or refuses."""
+    try:
+        async with Docker() as docker:
+            yield docker
+    except DockerError as error:
+        raise Lost(f"the Docker engine (DOCKER_HOST) says: {error.message}") from None
+    except (aiohttp.ClientError, ValueError, OSError) as error:
+        raise Lost(f"the Docker engine does not answer (DOCKER_HOST): {error}") from None
+
+
+def mark_of(plan: Plan) -> str:
+    return f"{processes.mark()}/{plan.namespace}"
+
+
+async def make_ready(plan: Plan) -> None:
+    """See that the container runs, and that nothing of ours is left in it. Raises Lost."""
+    async with engine() as docker:
+        container = await ensured(docker, plan)
+        await end_marked(container, f"{processes.MARK}={mark_of(plan)}")
+
+
+async def ensured(docker: Docker, plan: Plan) -> DockerContainer:
+    try:
+        container = await docker.containers.get(plan.container)
+    except DockerError as error:
+        if error.status != NOT_FOUND or not plan.image:
+            raise
+        container = await docker.containers.create(config_of(plan), name=plan.container)
+    about = await container.show()
+    if not about["State"]["Running"]:
+        await started(container, plan)
+    return container
+
+
+async def started(container: DockerContainer, plan: Plan) -> None:
+    if not plan.image:
+        raise Lost(f"the container {plan.container} does not run; start it, or name an image")
+    await container.start()
+
+
+def config_of(plan: Plan) -> dict[str, Any]:
+    """Of a container that does nothing but be there."""
+    return {"Image": plan.image, "Entrypoint": STAY, "Labels": {LABEL: mark_of(plan)}}
+
+
+async def let_go(plan: Plan) -> None:
+    """Remove the container, if it is one that was made for the upstream."""
+    if not plan.image:
+        return
+    with contextlib.suppress(Lost):
+        async with engine() as docker:
+            container = await docker.containers.get(plan.container)
+            if container["Config"]["Labels"].get(LABEL) == mark_of(plan):
+                await container.delete(force=True)
+
+
+async def end_marked(container: DockerContainer, mark: str) -> None:
+    execution = await container.exec(["sh", "-c", END_MARKED, "contextd", mark])
+    async with execution.start(detach=False) as stream:
+        while await stream.read_out():
+            pass
+
+
+@asynccontextmanager
+async def running(plan: Plan, tail: Tail, ended: anyio.Event) -> AsyncIterator[Streams]:
+    run = secrets.token_hex(16)
+    async with engine() as docker:
+        container = await docker.containers.get(plan.container)
+        execution = await container.exec(
+            plan.command,
+            stdin=True,
+            tty=False,
+            environment={**plan.settings, processes.MARK: mark_of(plan), RUN: run},
+            workdir=plan.working_directory or None,
+        )
+        async with execution.start(detach=False) as stream:
+            try:
+                async with wire.connected(peer_of(stream, tail), ended) as streams:
+                    yield streams
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await end(container, execution, stream, run)
+
+
+def peer_of(stream: Stream, tail: Tail) -> Peer:
+    async def read() -> bytes:
+        while message := await stream.read_out():
+            if message.stream != STDERR:
+                return bytes(message.data)
+            for line in message.data.decode(errors="replace").splitlines():
+                tail.note(line)
+        return b""
+
+    return Peer(read, stream.write_in, tail.note)
+
+
+async def end(container: DockerContainer, execution: Exec, stream: Stream, run: str) -> None:
+    """First its input ends, as the protocol has it; what is there after a while is killed."""
+    await stream.close()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while (await execution.inspect())["Running"]:
+                await asyncio.sleep(LOOK_SECONDS)
+    await end_marked(container, f"{RUN}={run}")

@@ -1,0 +1,160 @@
+"""A program that speaks MCP on its standard input and output: watched, bounded, and never left."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TypeVar
+
+import anyio
+import psutil
+from django.conf import settings
+
+from contextd.embedded import addresses, parent
+from gateway import wire
+from gateway.services import Plan
+from gateway.supervision.failures import Lost
+from gateway.wire import Peer, Streams
+
+Stream = TypeVar("Stream", asyncio.StreamReader, asyncio.StreamWriter)
+
+MARK = "CONTEXTD_GATEWAY"
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+PATIENCE_SECONDS = 2
+TAIL_LINES = 20
+LONGEST_TAIL_LINE = 1000
+
+
+class Tail:
+    """The last that an upstream said beside its messages; told when it fails."""
+
+    def __init__(self) -> None:
+        self._lines: deque[str] = deque(maxlen=TAIL_LINES)
+
+    def note(self, line: str) -> None:
+        self._lines.append(line.rstrip()[:LONGEST_TAIL_LINE])
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines)
+
+
+def mark() -> str:
+    """What all that is started for this data folder carries in its environment."""
+    return addresses.identity(settings.DATA_DIR)
+
+
+def environment_of(plan: Plan) -> dict[str, str]:
+    """Nothing is inherited; whoever set the upstream up gave what it needs."""
+    return {"PATH": PATH, **plan.settings, MARK: mark()}
+
+
+@asynccontextmanager
+async def running(plan: Plan, tail: Tail, ended: anyio.Event) -> AsyncIterator[Streams]:
+    process = await start(plan)
+    said = asyncio.create_task(listen(process, tail))
+    try:
+        async with wire.connected(peer_of(process, tail), ended) as streams:
+            yield streams
+    finally:
+        with anyio.CancelScope(shield=True):
+            await end(process)
+        said.cancel()
+
+
+async def start(plan: Plan) -> asyncio.subprocess.Process:
+    ensure_allowed(plan.command[0])
+    environment = environment_of(plan)
+    program = shutil.which(plan.command[0], path=environment["PATH"])
+    if program is None:
+        raise Lost(f"there is no program {plan.command[0]!r} in {environment['PATH']}")
+    pipe = asyncio.subprocess.PIPE
+    try:
+        return await asyncio.create_subprocess_exec(
+            program,
+            *plan.command[1:],
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            cwd=plan.working_directory or None,
+            env=environment,
+            start_new_session=True,
+            preexec_fn=partial(parent.follow, os.getpid()),
+        )
+    except (OSError, ValueError) as error:
+        raise Lost(f"{plan.command[0]} cannot be started: {error}") from None
+
+
+def ensure_allowed(program: str) -> None:
+    """Raises Lost for a command that is not on the list, where there has to be one."""
+    allowed = settings.CONTEXTD_GATEWAY_COMMANDS
+    if (allowed or not settings.CONTEXTD_ANONYMOUS) and program not in allowed:
+        raise Lost(f"{program!r} is not in CONTEXTD_GATEWAY_COMMANDS, so it is not started")
+
+
+def peer_of(process: asyncio.subprocess.Process, tail: Tail) -> Peer:
+    to_process = piped(process.stdin)
+
+    async def write(line: bytes) -> None:
+        to_process.write(line)
+        await to_process.drain()
+
+    return Peer(partial(piped(process.stdout).read, wire.CHUNK), write, tail.note)
+
+
+def piped(stream: Stream | None) -> Stream:
+    """Its type allows for none, which a process that was started with pipes has not."""
+    if stream is None:
+        raise Lost("it has no pipe")
+    return stream
+
+
+async def listen(process: asyncio.subprocess.Process, tail: Tail) -> None:
+    """Its standard error is read always, or it would stop when the pipe is full."""
+    rest = b""
+    while chunk := await piped(process.stderr).read(wire.CHUNK):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            tail.note(line.decode(errors="replace"))
+        rest = rest[-LONGEST_TAIL_LINE:]
+    if rest:
+        tail.note(rest.decode(errors="replace"))
+
+
+async def end(process: asyncio.subprocess.Process) -> None:
+    """First its input ends, as the protocol has it; then it is asked to, then made to."""
+    piped(process.stdin).close()
+    for number in (None, signal.SIGTERM):
+        if number:
+            send_to_group(process.pid, number)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), PATIENCE_SECONDS)
+            break
+    # Also where it has ended by itself: what it has started goes with it.
+    send_to_group(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def send_to_group(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)
+
+
+def end_left() -> int:
+    """End what a gateway that was killed has left behind; how many there were."""
+    left = [process for process in psutil.process_iter() if is_left(process)]
+    for process in left:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    return len(left)
+
+
+def is_left(process: psutil.Process) -> bool:
+    try:
+        return process.pid != os.getpid() and process.environ().get(MARK) == mark()
+    except (psutil.Error, OSError):
+        return False

@@ -1,0 +1,120 @@
+"""Keeps what runs as the rows say, and passes calls on."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any, TypeVar
+
+from mcp.shared.dispatcher import ProgressFnT
+
+from contextd.errors import ContextdError, Invalid
+from contextd.mcp.workers import Workers
+from gateway import services
+from gateway.models import State
+from gateway.services import Plan
+from gateway.supervision import failures
+from gateway.supervision.connection import Connection
+from gateway.supervision.failures import Lost
+from gateway.supervision.upstream import SupervisedUpstream
+
+LOOK_SECONDS = 1
+TIDY_EVERY = 60
+DATABASE_SECONDS = 10
+
+Outcome = TypeVar("Outcome")
+
+logger = logging.getLogger(__name__)
+
+
+class Supervisor:
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._upstreams: dict[str, SupervisedUpstream] = {}
+
+    async def run(self) -> None:
+        """Until it is cancelled; then it stops all of them."""
+        looks = 0
+        try:
+            while True:
+                await self._follow_rows()
+                looks += 1
+                if looks % TIDY_EVERY == 0:
+                    await asyncio.gather(*(one.tidy() for one in self._upstreams.values()))
+                await asyncio.sleep(LOOK_SECONDS)
+        finally:
+            await asyncio.shield(self._stop(list(self._upstreams)))
+
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], principal: str, report: ProgressFnT
+    ) -> dict[str, Any]:
+        """By its canonical name. Raises MCPError in our words."""
+        namespace, _, tool = name.partition(":")
+        return await (await self._get(namespace)).call(tool, arguments, principal, report)
+
+    async def restart(self, namespace: str) -> dict[str, Any]:
+        return await self._told(namespace, SupervisedUpstream.restart)
+
+    async def refresh(self, namespace: str) -> dict[str, Any]:
+        return await self._told(namespace, SupervisedUpstream.refresh)
+
+    async def _told(self, namespace: str, act: Callable[..., Any]) -> dict[str, Any]:
+        upstream = await self._get(namespace)
+        try:
+            await act(upstream)
+        except Lost as lost:
+            raise failures.unavailable(f"{namespace}: {lost}") from None
+        return {"state": str(upstream.state)}
+
+    async def _get(self, namespace: str) -> SupervisedUpstream:
+        if namespace not in self._upstreams:
+            await self._follow_rows()  # it may be new
+        if namespace not in self._upstreams:
+            raise failures.unavailable(f"there is no upstream {namespace!r} that is switched on")
+        return self._upstreams[namespace]
+
+    async def _follow_rows(self) -> None:
+        try:
+            plans = {plan.namespace: plan for plan in await self._do(services.plans)}
+        except ContextdError as error:
+            logger.warning("the upstreams run on as they are: %s", error.message)
+            return
+        running = self._upstreams.items()
+        over = [name for name, one in running if not is_same(one.plan, plans.get(name))]
+        await self._stop(over)
+        for name, plan in plans.items():
+            if name not in self._upstreams:
+                upstream = SupervisedUpstream(plan, self, Connection)
+                self._upstreams[name] = upstream
+                upstream.start()
+
+    async def _stop(self, namespaces: list[str]) -> None:
+        stopped = [self._upstreams.pop(name) for name in namespaces if name in self._upstreams]
+        await asyncio.gather(*(upstream.stop() for upstream in stopped))
+
+    async def note(
+        self, plan: Plan, state: State, reason: str = "", retry_at: datetime | None = None
+    ) -> None:
+        try:
+            await self._do(partial(services.note, plan.pk, state, reason, retry_at))
+        except ContextdError as error:
+            logger.warning("%s is %s, which is not kept: %s", plan.namespace, state, error.message)
+
+    async def take_in(self, plan: Plan, tools: list[Any]) -> None:
+        try:
+            problems = await self._do(partial(services.take_in, plan.pk, tools))
+        except Invalid as error:
+            raise Lost(error.message) from None
+        except ContextdError as error:
+            logger.warning("the tools of %s are not kept: %s", plan.namespace, error.message)
+            return
+        for problem in problems:
+            logger.warning("%s: %s", plan.namespace, problem)
+
+    async def _do(self, work: Callable[[], Outcome]) -> Outcome:
+        return await self._workers.run_concealed("the gateway", work, seconds=DATABASE_SECONDS)
+
+
+def is_same(plan: Plan, now: Plan | None) -> bool:
+    return now is not None and (plan.pk, plan.revision) == (now.pk, now.revision)

@@ -1,0 +1,80 @@
+import asyncio
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contextd.mcp.workers import Workers
+from gateway import services
+from gateway.models import State, Transport, Upstream
+from gateway.supervision import serving
+from gateway.supervision.supervisor import Supervisor
+from tests.server import environment, one_server, server
+
+__all__ = ["environment", "one_server", "server"]
+
+MISBEHAVING = str(Path(__file__).with_name("misbehaving.py"))
+SECONDS = 60
+
+
+@pytest.fixture
+def gateway(transactional_db: None) -> Iterator[None]:
+    """What `gateway_run` runs, in a thread of this process."""
+    started, loop = threading.Event(), asyncio.new_event_loop()
+    told_to_end = asyncio.Event()
+
+    async def run() -> None:
+        workers = Workers(2)
+        supervisor = Supervisor(workers)
+        async with serving.listening(serving.build(supervisor)):
+            started.set()
+            supervising = asyncio.create_task(supervisor.run())
+            await told_to_end.wait()
+            supervising.cancel()
+            await asyncio.wait([supervising])
+        workers._executor.shutdown()  # its threads have connections to the database
+        await loop.shutdown_default_executor()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=[run()])
+    thread.start()
+    assert started.wait(SECONDS)
+    yield
+    loop.call_soon_threadsafe(told_to_end.set)
+    thread.join(SECONDS)
+    assert not thread.is_alive()
+    loop.close()
+
+
+Add = Callable[..., Upstream]
+
+
+@pytest.fixture
+def add(gateway: None) -> Add:
+    """Add the misbehaving server as the upstream `odd`, or another one, and wait until it runs."""
+
+    def add(namespace: str = "odd", expect: State = State.READY, **fields: Any) -> Upstream:
+        settings = fields.pop("settings", {})
+        stdio = {"transport": Transport.STDIO, "command": [sys.executable, MISBEHAVING]}
+        upstream = Upstream(namespace=namespace, **{**stdio, "restart_backoff_ms": 50, **fields})
+        services.add(upstream, settings)
+        wait_for_state(upstream, expect)
+        return upstream
+
+    return add
+
+
+def wait_for_state(upstream: Upstream, *states: State) -> None:
+    known = Upstream.objects.filter(pk=upstream.pk, state__in=states)
+    wait_for(known.exists, [str(event) for event in upstream.events.all()])
+    upstream.refresh_from_db()
+
+
+def wait_for(claim: Callable[[], object], told: object = "it took too long") -> None:
+    deadline = time.monotonic() + SECONDS
+    while not claim():
+        assert time.monotonic() < deadline, told
+        time.sleep(0.02)

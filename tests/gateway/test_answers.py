@@ -1,0 +1,59 @@
+"""How failures and structured results of upstreams are worded."""
+
+from typing import Any
+
+import pytest
+
+from gateway import answers
+
+
+@pytest.mark.parametrize(
+    ("structured", "told"),
+    [
+        ({"message": "a", "error": "b", "detail": "c"}, "a"),
+        ({"error": "b", "detail": "c"}, "b"),
+        ({"error": {"message": "b"}, "detail": "c"}, "b"),
+        ({"detail": "c"}, "c"),
+        ({"message": " ", "detail": "c"}, "c"),
+        ({"message": "a", "code": "E1"}, "a (code=E1)"),
+        ({"message": "a", "errorCode": 7}, "a (code=7)"),
+        ({"message": "a", "statusCode": 404, "retriable": False}, "a (code=404 retriable=false)"),
+        ({"message": "a", "retryable": "yes"}, "a (retriable=true)"),
+        ({"message": "a", "retriable": 0}, "a (retriable=false)"),
+        ({"message": "a", "retriable": "perhaps"}, "a"),
+        ({"error": {"message": "a", "code": "E2", "retryable": 1}}, "a (code=E2 retriable=true)"),
+    ],
+)
+def test_the_best_message_is_told(structured: dict[str, Any], told: str) -> None:
+    error = answers.failure("odd:fail", {"isError": True, "structuredContent": structured})
+
+    assert error.message == f"odd:fail: {told}"
+    assert error.details["cause"] == structured
+
+
+def test_text_is_told_where_nothing_is_structured() -> None:
+    result = {"isError": True, "content": [{"type": "text", "text": "a"}, {"type": "image"}]}
+
+    assert answers.failure("odd:fail", result).message == "odd:fail: a"
+
+
+def test_without_any_message_the_raw_result_is_cut() -> None:
+    error = answers.failure("odd:fail", {"isError": True, "structuredContent": {"a": "x" * 5000}})
+
+    assert error.message.endswith("…")
+    assert len(error.message) == len("odd:fail: ") + answers.LONGEST_RAW + 1
+
+
+def test_yaml_keeps_order_and_signs_and_repeats_what_occurs_twice() -> None:
+    twice = {"city": "Zürich"}
+
+    assert answers.to_yaml({"b": twice, "a": twice}) == "b:\n  city: Zürich\na:\n  city: Zürich\n"
+
+
+def test_blocks_that_are_no_text_stay() -> None:
+    picture = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+    result = {"content": [{"type": "text", "text": "{}"}, picture], "structuredContent": {"a": 1}}
+
+    relayed = answers.success(result, as_yaml=True)
+
+    assert relayed.content == [{"type": "text", "text": "a: 1\n"}, picture]

@@ -1,0 +1,93 @@
+"""Calls of tools of an upstream, through the pipeline like any other."""
+
+import json
+
+import pytest
+
+from contextd.errors import TimedOut, UpstreamFailed
+from contexts.models import AuditEntry
+from tests.conftest import Call
+from tests.gateway.conftest import Add
+
+
+def test_a_tool_answers_under_both_names(add: Add, call: Call) -> None:
+    add()
+
+    by_canonical = call("odd:echo", word="hello")
+    by_wire = call("odd__echo", word="hello")
+
+    assert by_canonical.content == [{"type": "text", "text": '{"word": "hello"}'}]
+    assert by_wire == by_canonical
+
+
+def test_a_structured_result_is_shown_as_yaml(add: Add, call: Call) -> None:
+    add()
+
+    result = call("odd:add", a=1, b=2)
+
+    assert result.structured == {"sum": 3}
+    assert result.content == [{"type": "text", "text": "sum: 3\n"}]
+
+
+def test_an_upstream_may_keep_its_plain_json(add: Add, call: Call) -> None:
+    add(gives_plain_json=True)
+
+    assert call("odd:add", a=1, b=2).content == [{"type": "text", "text": '{"sum": 3}'}]
+
+
+def test_a_failure_is_told_by_its_best_message(add: Add, call: Call) -> None:
+    add()
+    told = {"error": {"message": "quota is used up", "code": "E_QUOTA"}, "retryable": "false"}
+
+    with pytest.raises(UpstreamFailed) as caught:
+        call("odd:fail", structured=told)
+
+    assert caught.value.message == "odd:fail: quota is used up (code=E_QUOTA retriable=false)"
+    assert caught.value.details["cause"] == told
+
+
+def test_an_error_of_the_protocol_is_told_too(add: Add, call: Call) -> None:
+    add()
+
+    with pytest.raises(UpstreamFailed, match=r"odd:refuse: no such thing \(code=-32602\)"):
+        call("odd:refuse")
+
+
+def test_a_result_that_breaks_its_schema_is_refused(add: Add, call: Call) -> None:
+    add()
+
+    with pytest.raises(UpstreamFailed, match=r"odd:lie: .*sum: 'many' is not of type 'integer'"):
+        call("odd:lie")
+
+
+def test_a_call_that_takes_too_long_is_ended_and_cancelled(add: Add, call: Call) -> None:
+    add(request_timeout_ms=300)
+
+    with pytest.raises(TimedOut, match=r"odd:hang gave no answer within 0.3 s"):
+        call("odd:hang")
+
+    assert call("odd:cancelled").content[0]["text"] == "1"
+
+
+def test_credentials_in_arguments_do_not_leave(add: Add, call: Call) -> None:
+    add()
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+    result = call("odd:echo", note=f"my token is {secret}")
+
+    assert secret not in json.dumps(result.content)
+    assert result.redacted == 1
+
+
+def test_calls_are_in_the_audit_under_their_canonical_name(add: Add, call: Call) -> None:
+    add()
+
+    call("odd:echo")
+
+    assert AuditEntry.objects.get(operation="odd:echo").outcome == "ok"
+
+
+def test_what_is_printed_beside_messages_is_skipped(add: Add, call: Call) -> None:
+    add()
+
+    assert call("odd:chatter").content[0]["text"] == "said"

@@ -1,0 +1,143 @@
+"""Upstreams in containers of a real engine."""
+
+import os
+import sys
+
+import psutil
+import pytest
+
+from contextd.errors import TimedOut, UpstreamFailed
+from gateway import services
+from gateway.models import Isolation, State, Upstream
+from tests.conftest import Call
+from tests.gateway.conftest import MISBEHAVING, Add, wait_for
+from tests.gateway.engine import IMAGE, container, docker, engine
+
+__all__ = ["container", "engine"]
+
+# An MCP server of busybox alone, for a container with nothing else in it.
+IN_SHELL = r"""
+while read -r line; do
+  id=$(echo "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) result='{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},
+      "serverInfo":{"name":"shell","version":"1"}}' ;;
+    *'"tools/list"'*) result='{"tools":[{"name":"hi","inputSchema":{"type":"object"}}]}' ;;
+    *'"tools/call"'*) result='{"content":[{"type":"text","text":"hi from '"$(pwd)"'"}]}' ;;
+    *'"ping"'*) result='{}' ;;
+    *) result= ;;
+  esac
+  result=$(echo $result)
+  if [ "$result" ]; then echo '{"jsonrpc":"2.0","id":'"$id"',"result":'"$result"'}'
+  elif [ "$id" ]; then
+    echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32601,"message":"unknown"}}'
+  fi
+done
+"""
+
+
+@pytest.fixture
+def add_in_container(add: Add, container: str) -> Add:
+    interpreter = os.path.realpath(sys.executable)
+
+    def add_in_container(**fields: object) -> Upstream:
+        given = {"transport": "docker", "container": container, **fields}
+        return add(**{"command": [interpreter, MISBEHAVING], **given})
+
+    return add_in_container
+
+
+def servers() -> int:
+    """How many run; what runs in a container is seen from outside."""
+    commands = (process.info["cmdline"] for process in psutil.process_iter(["cmdline"]))
+    return sum(MISBEHAVING in (command or []) for command in commands)
+
+
+def test_each_call_has_a_process_that_is_gone_afterwards(add_in_container: Add, call: Call) -> None:
+    add_in_container(settings={"THEIRS": "value"})
+
+    first, second = call("odd:environment"), call("odd:pid")
+
+    assert first.structured["THEIRS"] == "value"
+    assert second.content[0]["text"].isdigit()
+    assert servers() == 1  # that which is listed and asked to answer
+
+
+def test_standard_error_is_kept_apart_and_told(add_in_container: Add, call: Call) -> None:
+    add_in_container()
+
+    with pytest.raises(UpstreamFailed, match=r"(?s)went away.*the disk is on fire"):
+        call("odd:crash")
+
+
+def test_what_hangs_in_a_container_is_ended_there(
+    add_in_container: Add, call: Call, container: str
+) -> None:
+    upstream = add_in_container(isolation=Isolation.SHARED, request_timeout_ms=300)
+    call("odd:spawn")
+    with pytest.raises(TimedOut):
+        call("odd:wedge")
+
+    services.remove(upstream)
+
+    wait_for(lambda: not servers())
+    wait_for(lambda: docker("top", container).count("sleep 1000") == 1)  # the container's own
+
+
+def test_what_a_killed_gateway_left_in_a_container_is_ended(
+    add_in_container: Add, container: str
+) -> None:
+    from gateway.supervision import processes
+
+    mark = f"CONTEXTD_GATEWAY={processes.mark()}/odd"
+    docker("exec", "--detach", "--env", mark, container, "sleep", "999")
+    docker("exec", "--detach", container, "sleep", "998")
+
+    add_in_container()
+
+    assert "sleep 999" not in docker("top", container)
+    assert "sleep 998" in docker("top", container)
+
+
+def test_a_missing_container_is_made_of_its_image_and_removed_again(
+    engine: None, add: Add, call: Call
+) -> None:
+    upstream = add(
+        transport="docker",
+        container="made",
+        image=IMAGE,
+        command=["sh", "-c", IN_SHELL],
+        working_directory="/bin",
+    )
+
+    assert call("odd:hi").content[0]["text"] == "hi from /bin"
+
+    services.remove(upstream)
+
+    wait_for(lambda: "made" not in docker("ps", "--all"))
+
+
+def test_without_an_image_a_missing_container_is_named(engine: None, add: Add) -> None:
+    upstream = add(
+        transport="docker",
+        container="nobody",
+        command=["true"],
+        expect=State.FAILED,
+        restart_attempts=0,
+    )
+
+    assert "nobody" in upstream.reason
+
+
+def test_an_engine_that_is_not_there_is_told(add: Add, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
+
+    upstream = add(
+        transport="docker",
+        container="box",
+        command=["true"],
+        expect=State.FAILED,
+        restart_attempts=0,
+    )
+
+    assert "the Docker engine (DOCKER_HOST) says: Cannot connect" in upstream.reason

@@ -1,0 +1,182 @@
+"""What becomes of an upstream that fails, and of the calls that run in it."""
+
+import threading
+import time
+
+import psutil
+import pytest
+
+from contextd import pipeline
+from contextd.callers import Caller, Entry
+from contextd.errors import UpstreamFailed
+from gateway import link, services
+from gateway.models import Isolation, State, Upstream
+from tests.conftest import Call
+from tests.gateway.conftest import Add, wait_for, wait_for_state
+
+
+def pid_of(call: Call, name: str = "odd:pid") -> int:
+    return int(call(name).content[0]["text"])
+
+
+def test_a_crash_fails_the_call_at_once_with_the_last_words(add: Add, call: Call) -> None:
+    upstream = add()
+    before = pid_of(call)
+
+    with pytest.raises(UpstreamFailed, match=r"(?s)went away during the call.*the disk is on fire"):
+        call("odd:crash")
+
+    wait_for(lambda: upstream.events.filter(state=State.BACKOFF).exists())
+    wait_for_state(upstream, State.READY)
+    assert pid_of(call) != before
+    assert not psutil.pid_exists(before)
+
+
+def test_one_that_does_not_answer_any_more_is_replaced(add: Add, call: Call) -> None:
+    upstream = add(heartbeat_interval_ms=200, stale_timeout_ms=300)
+    before = pid_of(call)
+
+    with pytest.raises(UpstreamFailed, match="went away during the call"):
+        call("odd:wedge")
+
+    wait_for(lambda: upstream.events.filter(state=State.BACKOFF).exists())
+    wait_for_state(upstream, State.READY)
+    reasons = [event.reason for event in upstream.events.filter(state=State.BACKOFF)]
+    assert "it has not answered for 0.3 s" in reasons[0]
+    assert not psutil.pid_exists(before)
+
+
+def test_a_flood_ends_the_upstream_not_the_gateway(add: Add, call: Call) -> None:
+    add()
+    add("calm")
+
+    with pytest.raises(UpstreamFailed, match=r"(?s)went away.*a line of more than 4194304 bytes"):
+        call("odd:flood")
+
+    assert call("calm:echo").content
+
+
+def test_one_that_cannot_start_is_given_up_and_started_again_on_request(
+    add: Add, call: Call
+) -> None:
+    upstream = add(command=["false"], expect=State.FAILED, restart_attempts=1)
+    assert "given up after 2 attempts" in upstream.reason
+
+    with pytest.raises(UpstreamFailed, match="no handshake"):
+        link.control("restart", "odd")
+
+    wait_for_state(upstream, State.FAILED)
+
+
+def test_a_missing_program_is_named(add: Add) -> None:
+    upstream = add(command=["no-such-program"], expect=State.FAILED, restart_attempts=0)
+
+    assert "there is no program 'no-such-program'" in upstream.reason
+
+
+def test_the_environment_is_what_was_given_and_nothing_else(
+    add: Add, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OURS", "secret")
+    add(settings={"THEIRS": "value"})
+
+    found = call("odd:environment").structured
+
+    assert found["THEIRS"] == "value"
+    assert set(found) - {"LC_CTYPE"} == {"THEIRS", "PATH", "CONTEXTD_GATEWAY"}
+
+
+def test_what_is_kept_encrypted_is_not_in_the_row(add: Add) -> None:
+    (setting,) = add(settings={"TOKEN": "hush"}).settings.all()
+
+    assert "hush" not in setting.ciphertext
+    assert setting.value == "hush"
+
+
+def test_callers_do_not_share_a_process_unless_that_is_chosen(add: Add, call: Call) -> None:
+    add()
+    add("common", isolation=Isolation.SHARED)
+    other = Caller(principal="somebody else", door="cli", entry=Entry(), connection="other")
+
+    def theirs(name: str) -> str:
+        return str(pipeline.call(name, {}, other).content[0]["text"])  # type: ignore[attr-defined]
+
+    assert theirs("odd:pid") != str(pid_of(call))
+    assert theirs("odd:pid") == theirs("odd:pid")
+    assert theirs("common:pid") == str(pid_of(call, "common:pid"))
+
+
+def test_a_call_may_have_a_process_of_its_own(add: Add, call: Call) -> None:
+    add(isolation=Isolation.PER_CALL)
+
+    first, second = pid_of(call), pid_of(call)
+
+    assert first != second
+    assert not psutil.pid_exists(first)
+
+
+def test_a_changed_row_starts_it_anew(add: Add, call: Call) -> None:
+    upstream = add()
+    before = pid_of(call)
+
+    services.touch(upstream)
+
+    wait_for(lambda: not psutil.pid_exists(before))
+    wait_for_state(upstream, State.READY)
+
+
+def test_removed_it_leaves_nothing(add: Add, call: Call) -> None:
+    upstream = add()
+    before = pid_of(call)
+
+    services.remove(upstream)
+
+    wait_for(lambda: not psutil.pid_exists(before))
+
+
+def test_one_slow_upstream_delays_no_other(add: Add, call: Call) -> None:
+    add()
+    add("calm")
+    failures: list[Exception] = []
+
+    def wait_in_vain() -> None:
+        try:
+            call("odd:wedge")
+        except UpstreamFailed as error:
+            failures.append(error)
+
+    slow = threading.Thread(target=wait_in_vain)
+    slow.start()
+
+    began = time.monotonic()
+    call("calm:echo")
+    quick = time.monotonic() - began
+
+    link.control("restart", "odd")
+    slow.join()
+    assert quick < 5
+    assert len(failures) == 1
+
+
+def test_the_socket_is_for_our_user_alone(gateway: None) -> None:
+    assert link.socket_path().stat().st_mode & 0o777 == 0o600
+
+
+def test_without_a_gateway_a_call_says_so(db: None, call: Call, add_row: None) -> None:
+    with pytest.raises(UpstreamFailed, match="the gateway is not running"):
+        call("odd:echo")
+
+
+@pytest.fixture
+def add_row(transactional_db: None) -> None:
+    upstream = Upstream(namespace="odd", transport="stdio", command=["true"])
+    services.add(upstream, {})
+    services.take_in(upstream.pk, [{"name": "echo", "inputSchema": {"type": "object"}}])
+
+
+def test_commands_are_limited_outside_single_user_mode(add: Add, settings: object) -> None:
+    settings.CONTEXTD_ANONYMOUS = False  # type: ignore[attr-defined]
+
+    upstream = add(command=["cat"], expect=State.FAILED, restart_attempts=0)
+
+    assert "'cat' is not in CONTEXTD_GATEWAY_COMMANDS" in upstream.reason
