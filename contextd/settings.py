@@ -5,7 +5,7 @@ import sys
 
 import dj_database_url
 import django_stubs_ext
-from celery.schedules import schedule
+from celery.schedules import crontab, schedule
 
 from contextd import embedded, environment, secret_key
 
@@ -42,6 +42,7 @@ INSTALLED_APPS = [
     "threats",
     "troubleshoot",
     "skills",
+    "analytics",
 ]
 MIDDLEWARE = [
     "contextd.rest.OneErrorShape",
@@ -122,6 +123,10 @@ CELERY_BEAT_SCHEDULE = {
         "task": "contexts.tasks.expire_audit",
         "schedule": schedule(24 * 60 * 60),
     },
+    "add up what was called": {
+        "task": "analytics.tasks.roll_up",
+        "schedule": crontab(hour="0", minute="45"),
+    },
     "forget what nobody came back for": {
         "task": "contextd.tasks.forget_detached_calls",
         "schedule": schedule(600),
@@ -153,6 +158,12 @@ CONTEXTD_ENTER = "contexts.services.enter"
 CONTEXTD_POLICY = "contexts.services.authorize"
 CONTEXTD_VARIABLES = "contexts.services.variables"
 CONTEXTD_AUDIT_DAYS = ENVIRONMENT.audit_days
+CONTEXTD_EVENTS_DAYS = ENVIRONMENT.events_days
+# How long calls wait before they are written together; None: until somebody asks.
+CONTEXTD_EVENTS_SECONDS: float | None = 1.0
+CONTEXTD_TOKEN_PRICE = ENVIRONMENT.token_price
+CONTEXTD_READING_LIMIT = ENVIRONMENT.reading_limit
+CONTEXTD_MINUTES_SAVED = ENVIRONMENT.minutes_saved
 CONTEXTD_OAUTH_ISSUER = ENVIRONMENT.oauth_issuer
 CONTEXTD_OAUTH_AUDIENCE = ENVIRONMENT.oauth_audience
 CONTEXTD_OAUTH_JWKS_URL = ENVIRONMENT.oauth_jwks_url
