@@ -101,12 +101,17 @@ def report(
     """
     chosen = period_of(period, start_date, end_date)
     calls = calls_seen_by(caller, chosen)
-    sessions = WorkSession.objects.visible_to(caller).between(chosen.start, chosen.end)
-    if project_path is not None:
-        project = projects.find(caller, project_path)
-        calls = of_project(calls, project)
-        sessions = sessions.filter(projects__contains=[project.pk]) if project else sessions.none()
-    return reported(chosen, calls, sessions.count())
+    if project_path is None:
+        return reported(chosen, calls, sessions_of(caller, chosen, None))
+    project = projects.find(caller, project_path)
+    sessions = sessions_of(caller, chosen, project) if project else 0
+    return reported(chosen, of_project(calls, project), sessions)
+
+
+def sessions_of(caller: Caller, period: Period, project: Project | None) -> int:
+    """How many the caller may know of began in the period; of a project those that touched it."""
+    sessions = WorkSession.objects.visible_to(caller).between(period.start, period.end)
+    return (sessions.filter(projects__contains=[project.pk]) if project else sessions).count()
 
 
 def period_of(name: PeriodName, first: date | None, last: date | None) -> Period:

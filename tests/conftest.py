@@ -46,6 +46,7 @@ def events_when_asked() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(settings, "CONTEXTD_EVENTS_SECONDS", None)
         yield
+        recording.buffer.clear()
 
 
 @pytest.fixture(autouse=True)
