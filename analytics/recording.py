@@ -126,8 +126,8 @@ def event_of(call: Finished, session: WorkSession) -> Event:
         operation=call.operation[:NAME_LENGTH],
         outcome=call.outcome,
         milliseconds=call.seconds * 1000,
-        lookups=notes.lookups,
-        cached=notes.cached,
+        lookups=len(notes.looked_up),
+        cached=sum(notes.looked_up.values()),
     )
     if notes.used:
         event.domain, event.used = notes.used

@@ -25,15 +25,14 @@ class Used(NamedTuple):
 
 @dataclass(slots=True)
 class Notes:
-    """`lookups` are queries that had to become vectors, of which `cached` were remembered.
+    """`looked_up` are the queries that had to become vectors, and whether theirs was remembered.
 
     `helped` is False where the caller said that the record used was of no help.
     """
 
     project_id: int | None = None
     searches: list[Searched] = field(default_factory=list)
-    lookups: int = 0
-    cached: int = 0
+    looked_up: dict[str, bool] = field(default_factory=dict)
     used: Used | None = None
     helped: bool = True
 
@@ -61,10 +60,10 @@ def searched(domain: str, query: str, collections: list[int], passages: int) -> 
         notes.searches.append(Searched(domain, query, collections, passages))
 
 
-def looked_up(*, cached: bool) -> None:
+def looked_up(query: str, *, cached: bool) -> None:
+    """The same query of one call counts once."""
     if notes := _taken.get():
-        notes.lookups += 1
-        notes.cached += cached
+        notes.looked_up.setdefault(query, cached)
 
 
 def used(domain: str, record_id: int, project_id: int | None) -> None:

@@ -25,7 +25,7 @@ def counted(call: Call, settings: Any) -> Call:
     """`call`, and what it was is in the tables of analytics at once."""
     settings.CONTEXTD_RATE_LIMITS = False
 
-    def counted(name: str, **arguments: Any) -> Any:
+    def counted(name: str, /, **arguments: Any) -> Any:
         try:
             return call(name, **arguments)
         finally:

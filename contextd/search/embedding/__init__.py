@@ -70,7 +70,7 @@ def embed_query(query: str, timeout: float) -> Embedded:
     backend = _backend()
     key = hashlib.blake2b(f"{backend.kind}\0{backend.model}\0{query}".encode()).hexdigest()
     embedded: Embedded | None = _queries.get(key)
-    notes.looked_up(cached=embedded is not None)
+    notes.looked_up(key, cached=embedded is not None)
     if embedded is None:
         embedded = embed([query], timeout)
         _queries.set(key, embedded)
