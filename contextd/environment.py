@@ -18,7 +18,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from contextd.spelling import address, spelled, whole_number
+from contextd.spelling import address, amount, spelled, whole_number
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -188,6 +188,26 @@ class Environment(BaseSettings):
         validation_alias=variable("CONTEXTD_INDEX_ROOTS"),
         description="Folders below which repositories may be indexed, comma separated. "
         "Unset: any for callers on this machine, none for others.",
+    )
+    events_days: Annotated[int, whole_number(1, 36_500)] = Field(
+        90,
+        validation_alias=variable("CONTEXTD_EVENTS_DAYS"),
+        description="How long single calls are kept for analytics; what they add up to stays.",
+    )
+    token_price: Annotated[float, amount()] = Field(
+        3.0,
+        validation_alias=variable("CONTEXTD_TOKEN_PRICE"),
+        description="What a model takes for a million tokens of input, in USD; for estimates.",
+    )
+    reading_limit: Annotated[int, whole_number(1, 100_000_000)] = Field(
+        20_000,
+        validation_alias=variable("CONTEXTD_READING_LIMIT"),
+        description="The most tokens an assistant would read instead of a search; for estimates.",
+    )
+    minutes_saved: Annotated[float, amount()] = Field(
+        2.0,
+        validation_alias=variable("CONTEXTD_MINUTES_SAVED"),
+        description="Minutes that a search saves whose result was used; for estimates.",
     )
     rate_limits: Switch = Field(
         "on",

@@ -11,6 +11,7 @@ from django.db import models
 from django.db.models.functions import MD5, Length
 from django.utils import timezone
 
+from contextd import notes
 from contextd.callers import Caller
 from contextd.errors import NotFound
 from contextd.validation import MAX_PATH_LENGTH
@@ -302,4 +303,5 @@ def get_record(records: "models.QuerySet[Record]", record_id: str) -> Record:
     if found is None:
         kind = records.model._meta.verbose_name
         raise NotFound(f"there is no {kind} with id {record_id!r}", id=record_id)
+    notes.used(str(records.model._meta.model_name), found.pk, getattr(found, "project_id", None))
     return found

@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
-from contextd import errors, guards, limits, operations, telemetry
+from contextd import errors, guards, limits, notes, operations, telemetry
 from contextd.callers import Caller
 from contextd.conversations import Alone, Conversation, Detached, Interim
 from contextd.errors import ContextdError, Internal, TimedOut
@@ -29,10 +29,11 @@ def perform(operation: Operation, arguments: dict[str, Any], caller: Caller) -> 
     if operation.waits:
         return asyncio.run(converse(operation, arguments, caller, Alone()))
     record = Record(operation, caller)
-    with telemetry.operation_span(operation, caller):
+    with notes.taken_in(record.notes), telemetry.operation_span(operation, caller):
         try:
             with record.judging():
-                return run(operation, arguments, caller)
+                record.result = run(operation, arguments, caller)
+            return record.result
         finally:
             record.announce()
 
@@ -53,10 +54,11 @@ async def converse(
     Raises an `Interim` too, where the conversation has to go on elsewhere.
     """
     record = Record(operation, caller)
-    with telemetry.operation_span(operation, caller):
+    with notes.taken_in(record.notes), telemetry.operation_span(operation, caller):
         try:
             with record.judging():
-                return await run_waiting(operation, arguments, caller, conversation)
+                record.result = await run_waiting(operation, arguments, caller, conversation)
+            return record.result
         finally:
             if not record.is_interim:
                 # Also when the call is cancelled, which must not stop this.
@@ -120,6 +122,8 @@ class Record:
         self._operation, self._caller = operation, caller
         self._started = time.perf_counter()
         self._category = Internal.category
+        self.notes = notes.Notes()
+        self.result: Result | None = None
         self.is_interim = False
 
     @contextmanager
@@ -144,4 +148,6 @@ class Record:
             caller=self._caller,
             category=self._category,
             seconds=time.perf_counter() - self._started,
+            notes=self.notes,
+            result=self.result,
         )

@@ -2,11 +2,14 @@
 
 import socket
 import sys
+from pathlib import Path
 
 import dj_database_url
 import django_stubs_ext
-from celery.schedules import schedule
+import unfold
+from celery.schedules import crontab, schedule
 
+import contextd
 from contextd import embedded, environment, secret_key
 
 django_stubs_ext.monkeypatch()
@@ -33,6 +36,10 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.postgres",
     "ninja",
+    "rest_framework",
+    "django_htmx",
+    "django_filters",
+    "drf_spectacular",
     "contextd",
     "contextd.search",
     "contexts",
@@ -43,6 +50,7 @@ INSTALLED_APPS = [
     "troubleshoot",
     "skills",
     "gateway",
+    "analytics",
 ]
 MIDDLEWARE = [
     "contextd.rest.OneErrorShape",
@@ -123,6 +131,10 @@ CELERY_BEAT_SCHEDULE = {
         "task": "contexts.tasks.expire_audit",
         "schedule": schedule(24 * 60 * 60),
     },
+    "add up what was called": {
+        "task": "analytics.tasks.roll_up",
+        "schedule": crontab(hour="0", minute="45"),
+    },
     "forget what nobody came back for": {
         "task": "contextd.tasks.forget_detached_calls",
         "schedule": schedule(600),
@@ -137,10 +149,39 @@ CELERY_BEAT_SCHEDULE = {
     },
 }
 
+# Of the dashboard's data; operations have a door of their own.
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["analytics.api.access.CallerAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["analytics.api.access.MayReadAnalytics"],
+    "DEFAULT_PAGINATION_CLASS": "analytics.api.pages.Pages",
+    "DEFAULT_RENDERER_CLASSES": [
+        "rest_framework.renderers.JSONRenderer",
+        "rest_framework.renderers.BrowsableAPIRenderer",
+        "analytics.api.pages.CsvRenderer",
+    ],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "analytics.api.access.explain",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "contextd dashboard",
+    "DESCRIPTION": "What the dashboard shows, to read. JSON, or CSV with `?format=csv`.",
+    "VERSION": contextd.__version__,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "PREPROCESSING_HOOKS": ["analytics.api.documented.only_ours"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "analytics.api.documented.with_failures",
+    ],
+}
+# Modules with addresses of their own, from the root.
+CONTEXTD_PAGES = ["analytics.urls"]
+
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "static/"
+# Chart.js with its licence, as django-unfold ships it.
+STATICFILES_DIRS = [("chart", str(Path(unfold.__file__).parent / "static/unfold/js/chart"))]
 WHITENOISE_USE_FINDERS = True
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
 # How long a request may take to come; what takes longer keeps others from being served.
@@ -156,6 +197,12 @@ CONTEXTD_VARIABLES = "contexts.services.variables"
 CONTEXTD_GATEWAY_COMMANDS = ENVIRONMENT.gateway_commands
 CONTEXTD_GATEWAY_PRIVATE_HOSTS = ENVIRONMENT.gateway_private_hosts
 CONTEXTD_AUDIT_DAYS = ENVIRONMENT.audit_days
+CONTEXTD_EVENTS_DAYS = ENVIRONMENT.events_days
+# How long calls wait before they are written together; None: until somebody asks.
+CONTEXTD_EVENTS_SECONDS: float | None = 1.0
+CONTEXTD_TOKEN_PRICE = ENVIRONMENT.token_price
+CONTEXTD_READING_LIMIT = ENVIRONMENT.reading_limit
+CONTEXTD_MINUTES_SAVED = ENVIRONMENT.minutes_saved
 CONTEXTD_OAUTH_ISSUER = ENVIRONMENT.oauth_issuer
 CONTEXTD_OAUTH_AUDIENCE = ENVIRONMENT.oauth_audience
 CONTEXTD_OAUTH_JWKS_URL = ENVIRONMENT.oauth_jwks_url

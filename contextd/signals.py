@@ -3,7 +3,8 @@
 from django.dispatch import Signal
 
 operation_finished = Signal()
-"""Sent after every call with `operation`, `caller`, `category` ("ok" or an error's), `seconds`."""
+"""Sent after every call with `operation`, `caller`, `category` ("ok" or an error's), `seconds`,
+`notes` (what it noted about itself) and `result` (None where it failed)."""
 
 session_created = Signal()
 """Sent when an MCP client has opened a `session`, which is its row."""

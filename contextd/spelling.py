@@ -43,6 +43,17 @@ def _is_address(value: str, schemes: set[str]) -> bool:
     return parts.scheme in schemes and "://" in value and bool(parts.netloc or parts.path)
 
 
+def amount() -> BeforeValidator:
+    """A number that is not negative, written in digits."""
+
+    def check(value: Any) -> float:
+        if not re.fullmatch(r"\s*\d{1,9}(\.\d{1,9})?\s*", str(value)):
+            raise PydanticCustomError("amount", "must be a number such as 2.5, and not negative")
+        return float(value)
+
+    return BeforeValidator(check)
+
+
 def whole_number(low: int, high: int) -> BeforeValidator:
     """A number written in digits, within that range."""
 

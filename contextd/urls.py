@@ -1,16 +1,21 @@
+from django.conf import settings
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
 from django.views.generic import RedirectView
 
-from contextd import health, protected_resource
+from contextd import health, protected_resource, throttling
 from contextd.rest import api
 
+LOGINS = "10/m"
+
 urlpatterns = [
-    path("", RedirectView.as_view(url="/admin/")),
+    path("", RedirectView.as_view(url="/dashboard/")),
+    path("admin/login/", throttling.slowed(admin.site.login, LOGINS)),
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
     path("healthz", health.live),
     path("readyz", health.ready),
     path(".well-known/oauth-protected-resource", protected_resource.metadata),
     path(".well-known/oauth-protected-resource/mcp", protected_resource.metadata),
+    *(path("", include(module)) for module in settings.CONTEXTD_PAGES),
 ]

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from contextd import encryption
-from contextd.callers import DEFAULT_CONTEXT, Door
+from contextd.callers import DEFAULT_CONTEXT, Caller, Door
 from contextd.models import Project
 
 OUTCOMES = [
@@ -225,6 +225,16 @@ def digest_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
+class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
+    def visible_to(self, caller: Caller) -> Self:
+        """One's own; all in the context with `manage`, and all there are on one's own machine."""
+        if caller.is_local:
+            return self
+        if caller.entry.permission == Permission.MANAGE.value:
+            return self.filter(context=caller.context)
+        return self.filter(principal=caller.principal)
+
+
 class AuditEntry(models.Model):
     """One call, or one attempt to enter a context: who, what, where, and how it ended."""
 
@@ -241,6 +251,8 @@ class AuditEntry(models.Model):
     outcome = models.CharField(max_length=20, choices=[(word, word) for word in OUTCOMES])
     was_allowed = models.BooleanField()
     milliseconds = models.FloatField()
+
+    objects = AuditEntryQuerySet.as_manager()
 
     class Meta:
         ordering = ["-at"]

@@ -10,7 +10,7 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from contextd import limits, projects, search
+from contextd import limits, notes, projects, search
 from contextd.callers import Caller
 from contextd.changes import announce
 from contextd.completions import completer
@@ -243,6 +243,7 @@ def get(caller: Caller, remediation_id: str) -> Remediation:
 def rate(caller: Caller, remediation_id: str, outcome: Outcome) -> Remediation:
     """Count what became of applying it."""
     remediation = get(caller, remediation_id)
+    notes.rated(helped=outcome == "worked")
     Remediation.objects.filter(pk=remediation.pk).update(**{outcome: F(outcome) + 1})
     remediation.refresh_from_db()
     return remediation

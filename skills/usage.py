@@ -7,7 +7,7 @@ from django.db import DatabaseError
 from django.db.models import F
 from django.db.models.functions import Now
 
-from contextd import limits
+from contextd import limits, notes
 from contextd.callers import Caller
 from contextd.errors import TimedOut
 from skills import services, serving
@@ -29,6 +29,7 @@ class Applied:
 def apply(caller: Caller, skill_id: str, success: bool | None) -> Applied:
     """The skill to follow; counted as a use, with how it ended where that is told."""
     skill = services.get(caller, skill_id)
+    notes.rated(helped=success is not False)
     files = serving.files_of(skill, skill.version)
     if not count(caller, skill, success):
         return Applied(skill, files, NOT_COUNTED)

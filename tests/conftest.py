@@ -6,9 +6,11 @@ from typing import Any, Protocol
 
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.core.cache import cache
 from django.core.management.commands import flush
 
+from analytics import recording
 from contextd import operations, pipeline, search
 from contextd.callers import Caller, Entry
 from contextd.models import Project
@@ -45,9 +47,23 @@ def quick_flush() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def events_when_asked() -> Iterator[None]:
+    """Calls are counted when a test asks for it, and not at odd times."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(settings, "CONTEXTD_EVENTS_SECONDS", None)
+        yield
+        recording.buffer.clear()
+
+
 @pytest.fixture(autouse=True)
 def fresh_rate_limits() -> None:
     cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def no_events_of_others() -> None:
+    recording.buffer.clear()
 
 
 @pytest.fixture

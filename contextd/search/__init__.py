@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from contextd.search.preparing import Part, Prepared, cut, cut_parts, prepare, prepare_many
     from contextd.search.ranking import Weights
     from contextd.search.storing import forget, merge_projects, store, store_many
+    from contextd.search.weighing import tokens_of, tokens_of_passages
 
 __all__ = [
     "Coverage",
@@ -45,6 +46,8 @@ __all__ = [
     "store",
     "store_many",
     "texts",
+    "tokens_of",
+    "tokens_of_passages",
     "warm_up",
 ]
 
@@ -55,6 +58,7 @@ _HOMES = {
     "preparing": ["Part", "Prepared", "cut", "cut_parts", "prepare", "prepare_many"],
     "ranking": ["Weights"],
     "storing": ["forget", "merge_projects", "store", "store_many"],
+    "weighing": ["tokens_of", "tokens_of_passages"],
 }
 
 

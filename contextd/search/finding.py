@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import QuerySet
 from pgvector import SparseVector
 
-from contextd import limits, telemetry
+from contextd import limits, notes, telemetry
 from contextd.search import candidates, embedding, scope, terms, vectors
 from contextd.search.candidates import Word
 from contextd.search.embedding import Embedded, EmbeddingUnavailable, Vector
@@ -196,7 +196,9 @@ def _search(
         try:
             looked = where.look(space)
         except EmptyResultSet:
+            notes.searched(where.domain, query, [], 0)
             return Found([], pending=0, by_meaning=embedded is not None)
+        notes.searched(where.domain, query, looked.collections, looked.passages)
         rated = _rated(looked, query, embedded.vectors[0] if embedded else None, limit)
         near = within_reach(rated, weights, limit, choose)
         hits = _hits(near, headline, weights, limit, choose)

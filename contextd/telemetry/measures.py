@@ -13,6 +13,7 @@ from opentelemetry.metrics import CallbackOptions, Histogram, Observation
 from opentelemetry.trace import Span, StatusCode
 
 import contextd
+from contextd import notes
 from contextd.callers import Caller
 from contextd.operations import Operation
 from contextd.signals import operation_finished
@@ -70,6 +71,7 @@ def operation_span(operation: Operation, caller: Caller) -> Iterator[None]:
 
 def about_project(project_id: int) -> None:
     """Note that the running call concerns this one of the projects its caller may see."""
+    notes.about_project(project_id)
     if running := _running.get():
         running.span.set_attribute("contextd.project", [project_id])
 

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.cache.backends.locmem import LocMemCache
 from django.db import connection, transaction
 
-from contextd import telemetry
+from contextd import notes, telemetry
 from contextd.search.embedding.backends import (
     Backend,
     EmbeddingUnavailable,
@@ -70,6 +70,7 @@ def embed_query(query: str, timeout: float) -> Embedded:
     backend = _backend()
     key = hashlib.blake2b(f"{backend.kind}\0{backend.model}\0{query}".encode()).hexdigest()
     embedded: Embedded | None = _queries.get(key)
+    notes.looked_up(key, cached=embedded is not None)
     if embedded is None:
         embedded = embed([query], timeout)
         _queries.set(key, embedded)

@@ -1,0 +1,91 @@
+"""Who may read the dashboard's data, in which form failures are told, and how often one may ask."""
+
+from typing import Any, cast
+
+from django.contrib.auth.models import AnonymousUser
+from django.http import Http404, HttpResponse, JsonResponse
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework import exceptions
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from contextd import auth, guards, operations, protected_resource, throttling
+from contextd.callers import Caller
+from contextd.errors import ContextdError, Invalid, NotFound, RateLimited
+
+RATE = "20/s"
+
+
+def caller_of(request: Request) -> Caller:
+    """Whom CallerAuthentication found."""
+    return cast(Caller, request.auth)
+
+
+class CallerAuthentication(BaseAuthentication):
+    """By the same tokens as all else, or by a login; `request.auth` is the Caller."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Caller]:
+        user = getattr(request._request, "user", AnonymousUser())
+        if user.is_authenticated and "Authorization" not in request.headers:
+            return user, auth.caller_of_admin(request._request)
+        return user, auth.caller_of_django(request._request, "rest")
+
+    def authenticate_header(self, request: Request) -> str:
+        return protected_resource.challenge()
+
+
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = CallerAuthentication
+    name = "bearer"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer"}
+
+
+class MayReadAnalytics(BasePermission):
+    """Whoever may call `analytics_get` may read what it is made of."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        caller = caller_of(request)
+        throttling.take(request._request, "dashboard", caller.principal, RATE)
+        guards.authorize(operations.get("analytics_get"), caller)
+        return True
+
+
+def explain(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
+    """In the one shape that errors have, always JSON; None for a bug, which goes on."""
+    told = as_ours(error)
+    if told is None:
+        return None
+    response = JsonResponse(told.as_dict(), status=told.status)
+    if isinstance(told, RateLimited):
+        response["Retry-After"] = str(max(1, round(told.details["retry_after"])))
+    if told.status == exceptions.NotAuthenticated.status_code:
+        response["WWW-Authenticate"] = protected_resource.challenge()
+    return response
+
+
+def as_ours(error: Exception) -> ContextdError | None:
+    if isinstance(error, ContextdError):
+        return error
+    if isinstance(error, exceptions.ValidationError):
+        return invalid(error)
+    if isinstance(error, Http404 | exceptions.NotFound):
+        return NotFound("there is nothing at this address; /api/dashboard/ lists what there is")
+    if isinstance(error, exceptions.APIException):
+        refused = Invalid(str(error.detail))
+        refused.status = error.status_code  # type: ignore[misc]  # of this one error
+        return refused
+    return None
+
+
+def invalid(error: exceptions.ValidationError) -> Invalid:
+    detail = error.detail if isinstance(error.detail, dict) else {"arguments": error.detail}
+    problems = [
+        {"field": str(field), "error": f"{field}: {' '.join(map(str, sentences))}"}
+        for field, sentences in detail.items()
+    ]
+    return Invalid(
+        "; ".join(problem["error"] for problem in problems), **problems[0], problems=problems
+    )

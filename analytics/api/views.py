@@ -1,0 +1,201 @@
+"""The dashboard's data, to read."""
+
+from dataclasses import asdict
+from typing import Any, get_args
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.filters import OrderingFilter
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from analytics import charts, services
+from analytics.api import serializers
+from analytics.api.access import caller_of
+from analytics.models import Event, WorkSession
+from analytics.tallying import Calls
+from contextd import search
+from contextd.errors import NotFound
+from contexts.models import AuditEntry
+
+BACKENDS: list[Any] = [filters.DjangoFilterBackend, OrderingFilter]
+
+
+def asked_calls(request: Request, query: dict[str, Any]) -> Calls:
+    """The calls of the period, of the project and operation if one is named."""
+    period = services.period_of("monthly", query.get("start_date"), query.get("end_date"))
+    calls = services.calls_seen_by(caller_of(request), period)
+    named = {name: query[name] for name in ("project", "operation") if name in query}
+    return Calls(calls.tallies.filter(**named), calls.events.filter(**named))
+
+
+def asked(request: Request, form: type[serializers.PeriodQuery]) -> dict[str, Any]:
+    query = form(data=request.query_params)
+    query.is_valid(raise_exception=True)
+    return dict(query.validated_data)
+
+
+class Index(APIView):
+    """What there is to read."""
+
+    @extend_schema(responses={200: {"type": "object", "additionalProperties": {"type": "string"}}})
+    def get(self, request: Request) -> Response:
+        names = ["series", "calls", "sessions", "audit", "records", "openapi"]
+        links = {name: reverse(f"dashboard-{name}") for name in names}
+        for what in get_args(charts.What):
+            links[f"top {what}"] = reverse("dashboard-top", args=[what])
+        return Response({name: request.build_absolute_uri(link) for name, link in links.items()})
+
+
+class Series(APIView):
+    """Calls by day and operation."""
+
+    @extend_schema(
+        parameters=[serializers.PeriodQuery],
+        responses={200: serializers.PointSerializer(many=True)},
+    )
+    def get(self, request: Request) -> Response:
+        points = charts.series(asked_calls(request, asked(request, serializers.PeriodQuery)))
+        rows = [
+            {
+                "day": point.day,
+                "operation": point.operation,
+                "mean_milliseconds": point.sums.mean_milliseconds,
+                **asdict(point.sums),
+            }
+            for point in points
+        ]
+        return Response(serializers.PointSerializer(rows, many=True).data)
+
+
+class Top(APIView):
+    """What there was most of: the most first."""
+
+    @extend_schema(
+        parameters=[
+            serializers.TopQuery,
+            OpenApiParameter("what", str, OpenApiParameter.PATH, enum=[*get_args(charts.What)]),
+        ],
+        responses={200: serializers.PlaceSerializer(many=True)},
+    )
+    def get(self, request: Request, what: charts.What) -> Response:
+        query = asked(request, serializers.TopQuery)
+        if what not in get_args(charts.What):
+            lists = ", ".join(get_args(charts.What))
+            raise NotFound(f"there is no list of {what!r}; there are: {lists}")
+        places = charts.top(asked_calls(request, query), what, query["limit"])
+        return Response(serializers.PlaceSerializer(places, many=True).data)
+
+
+class CallFilter(filters.FilterSet):
+    since = filters.IsoDateTimeFilter("at", "gte")
+    until = filters.IsoDateTimeFilter("at", "lt")
+    project = filters.NumberFilter("project_id", min_value=1, max_value=2**63 - 1)
+    session = filters.NumberFilter("session_id", min_value=1, max_value=2**63 - 1)
+
+    class Meta:
+        model = Event
+        fields = ["operation", "outcome", "door", "context", "client", "principal", "domain"]
+
+
+class CallList(ListAPIView[Event]):
+    """Single calls, as long as they are kept."""
+
+    serializer_class = serializers.CallSerializer
+    filter_backends = BACKENDS
+    filterset_class = CallFilter
+    ordering_fields = ["at", "milliseconds"]
+    ordering = ["-at"]
+    queryset = Event.objects.all()
+
+    def get_queryset(self) -> QuerySet[Event]:
+        return Event.objects.visible_to(caller_of(self.request))
+
+
+class SessionFilter(filters.FilterSet):
+    since = filters.IsoDateTimeFilter("began_at", "gte")
+    until = filters.IsoDateTimeFilter("began_at", "lt")
+
+    class Meta:
+        model = WorkSession
+        fields = ["door", "context", "client", "principal"]
+
+
+class Sessions(ListAPIView[WorkSession]):
+    """Calls over one connection without a pause of 30 minutes."""
+
+    serializer_class = serializers.SessionSerializer
+    filter_backends = BACKENDS
+    filterset_class = SessionFilter
+    ordering_fields = ["began_at", "ended_at", "calls"]
+    ordering = ["-began_at"]
+    queryset = WorkSession.objects.all()
+
+    def get_queryset(self) -> QuerySet[WorkSession]:
+        return WorkSession.objects.visible_to(caller_of(self.request))
+
+
+class AuditFilter(filters.FilterSet):
+    since = filters.IsoDateTimeFilter("at", "gte")
+    until = filters.IsoDateTimeFilter("at", "lt")
+
+    class Meta:
+        model = AuditEntry
+        fields = ["operation", "outcome", "door", "context", "principal", "was_allowed"]
+
+
+class Audit(ListAPIView[AuditEntry]):
+    """Who called what: your own; with the permission `manage`, all in the context."""
+
+    serializer_class = serializers.AuditSerializer
+    filter_backends = BACKENDS
+    filterset_class = AuditFilter
+    ordering_fields = ["at", "milliseconds"]
+    ordering = ["-at"]
+    queryset = AuditEntry.objects.all()
+
+    def get_queryset(self) -> QuerySet[AuditEntry]:
+        return AuditEntry.objects.visible_to(caller_of(self.request))
+
+
+class Domains(APIView):
+    """The kinds of records."""
+
+    @extend_schema(
+        operation_id="domains_list", responses={200: serializers.DomainSerializer(many=True)}
+    )
+    def get(self, request: Request) -> Response:
+        rows = [
+            {"name": one.name, "title": one.title, "url": self._address(request, one.name)}
+            for one in search.domains()
+        ]
+        return Response(serializers.DomainSerializer(rows, many=True).data)
+
+    def _address(self, request: Request, name: str) -> str:
+        return request.build_absolute_uri(reverse("dashboard-records-of", args=[name]))
+
+
+class Records(ListAPIView[Any]):
+    """Records of one kind, those that the caller may see."""
+
+    serializer_class = serializers.RecordSerializer
+    filter_backends = [OrderingFilter]
+    ordering_fields = ["pk"]
+    ordering = ["-pk"]
+
+    def get_queryset(self) -> QuerySet[Any]:
+        domain = self.domain()
+        if domain is None:
+            raise NotFound("there is no such kind of record; /api/dashboard/records/ lists them")
+        return domain.visible_to(caller_of(self.request))
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        return {**super().get_serializer_context(), "domain": self.domain()}
+
+    def domain(self) -> search.Domain | None:
+        named = {one.name: one for one in search.domains()}
+        return named.get(self.kwargs.get("domain", ""))

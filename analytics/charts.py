@@ -1,0 +1,74 @@
+"""What charts and top lists show: calls by day, and what there was most of."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Literal
+
+from django.db.models import Count, Q, QuerySet
+
+from analytics.models import Event
+from analytics.tallying import Calls, Sums
+
+What = Literal["operations", "errors", "unanswered", "clients", "projects", "contexts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One day, of one operation."""
+
+    day: date
+    operation: str
+    sums: Sums
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """In a top list."""
+
+    name: str
+    count: int
+    failures: int
+
+
+def series(calls: Calls) -> list[Point]:
+    """By day and operation; without those where nothing was called."""
+    sums = calls.sums("day", "operation")
+    points = [Point(day, operation, of_day) for (day, operation), of_day in sums.items()]
+    return sorted(points, key=lambda point: (point.day, point.operation))
+
+
+def days_between(first: date, last: date) -> list[date]:
+    return [first + timedelta(days=days) for days in range((last - first).days + 1)]
+
+
+def top(calls: Calls, what: What, limit: int) -> list[Place]:
+    """Operations, contexts and projects of all the time; the rest while calls are kept."""
+    match what:
+        case "operations":
+            return _most(calls, "operation", limit)
+        case "contexts":
+            return _most(calls, "context", limit)
+        case "projects":
+            return _most(calls, "project__name", limit)
+        case "clients":
+            return _named(calls.events, "client", limit)
+        case "unanswered":
+            return _named(calls.events.filter(found=[]), "query", limit)
+        case "errors":
+            errors = calls.events.filter(domain="remediation", found__isnull=False)
+            return _named(errors, "query", limit, failed=Q(found=[]))
+
+
+def _most(calls: Calls, field: str, limit: int) -> list[Place]:
+    places = [
+        Place(str(name or "-"), sums.calls, sums.failures)
+        for (name,), sums in calls.sums(field).items()
+    ]
+    return sorted(places, key=lambda place: (-place.count, place.name))[:limit]
+
+
+def _named(events: QuerySet[Event], field: str, limit: int, failed: Q | None = None) -> list[Place]:
+    fails = ~Q(outcome="ok") if failed is None else failed
+    counted = events.exclude(**{field: ""}).order_by().values_list(field)
+    ranked = counted.annotate(number=Count("pk"), fails=Count("pk", filter=fails))
+    return [Place(*row) for row in ranked.order_by("-number", field)[:limit]]

@@ -1,0 +1,155 @@
+"""What the home page of the dashboard shows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from django.db.models import Count
+from django.utils import timezone
+
+from analytics import charts, services, tallying
+from analytics.charts import Place, Point
+from analytics.services import Period, Report
+from analytics.tallying import Calls, Sums, midnight
+from contextd import search
+from contextd.callers import Caller
+from contextd.models import Project
+
+SAVING = ("_save", "_create")
+SHOWN = 8
+WEEK = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A number of this week, and that of the week before."""
+
+    name: str
+    now: int
+    before: int
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    day: date
+    calls: int
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Milliseconds that half, 95 and 99 of 100 calls took at most."""
+
+    operation: str
+    calls: int
+    half: float
+    most: float
+    nearly_all: float
+
+
+@dataclass(frozen=True, slots=True)
+class UsedRecord:
+    kind: str
+    title: str
+    url: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    report: Report
+    weeks: list[Compared]
+    days: list[Day]
+    latencies: list[Latency]
+    used: list[UsedRecord]
+    errors: list[Place]
+    unanswered: list[Place]
+    projects: list[Place]
+    clients: list[Place]
+
+
+def overview(caller: Caller, days: int, project: Project | None = None) -> Overview:
+    """Of the last days, today with them, of what the caller may see."""
+    period = last_days(days)
+    calls = calls_of(caller, period, project)
+    return Overview(
+        report=services.reported(period, calls, services.sessions_of(caller, period, project)),
+        weeks=weeks(caller, project),
+        days=by_day(charts.series(calls), period),
+        latencies=latencies(calls),
+        used=most_used(caller, calls),
+        errors=charts.top(calls, "errors", SHOWN),
+        unanswered=charts.top(calls, "unanswered", SHOWN),
+        projects=charts.top(calls, "projects", SHOWN),
+        clients=charts.top(calls, "clients", SHOWN),
+    )
+
+
+def last_days(days: int) -> Period:
+    now = timezone.now()
+    return Period(f"{days} days", midnight(now.date() - timedelta(days=days - 1)), now)
+
+
+def calls_of(caller: Caller, period: Period, project: Project | None) -> Calls:
+    calls = services.calls_seen_by(caller, period)
+    return services.of_project(calls, project) if project else calls
+
+
+def weeks(caller: Caller, project: Project | None) -> list[Compared]:
+    """This week so far against the seven days before it, whole days of both."""
+    this = last_days(WEEK)
+    last = Period("before", this.start - timedelta(days=WEEK), this.start)
+    now, before = (numbers(calls_of(caller, period, project)) for period in (this, last))
+    return [Compared(name, now[name], before[name]) for name in now]
+
+
+def numbers(calls: Calls) -> dict[str, int]:
+    sums = {operation: of_it for (operation,), of_it in calls.sums("operation").items()}
+    saved = services.added(one for name, one in sums.items() if name.endswith(SAVING))
+    total = services.added(sums.values())
+    return {
+        "Records saved": saved.calls - saved.failures,
+        "Searches that found something": total.answered,
+        "Results that were used": total.useful,
+        "Calls": total.calls,
+        "Failed calls": total.failures,
+    }
+
+
+def by_day(points: Sequence[Point], period: Period) -> list[Day]:
+    """Each day, also where nothing was called."""
+    sums = {
+        day: services.added(point.sums for point in points if point.day == day)
+        for day in {point.day for point in points}
+    }
+    return [
+        Day(day, sums.get(day, Sums()).calls, sums.get(day, Sums()).failures)
+        for day in charts.days_between(period.start.date(), period.end.date())
+    ]
+
+
+def latencies(calls: Calls) -> list[Latency]:
+    """Of the operations called most."""
+    counted = sorted(calls.latencies().items(), key=lambda pair: (-sum(pair[1]), pair[0]))
+    return [
+        Latency(
+            operation,
+            sum(buckets),
+            *(tallying.percentile(buckets, share) or 0.0 for share in (0.5, 0.95, 0.99)),
+        )
+        for operation, buckets in counted[:SHOWN]
+    ]
+
+
+def most_used(caller: Caller, calls: Calls) -> list[UsedRecord]:
+    """Records that were read, applied or rated most, while calls are kept."""
+    domains = {domain.name: domain for domain in search.domains()}
+    used = calls.events.filter(domain__in=domains, used__isnull=False, outcome="ok").order_by()
+    counted = used.values_list("domain", "used").annotate(number=Count("pk"))
+    found = []
+    for name, pk, number in counted.order_by("-number", "domain", "used")[:SHOWN]:
+        domain = domains[name]
+        record = domain.visible_to(caller).filter(pk=pk).first()
+        if record is not None:
+            found.append(UsedRecord(domain.title, str(record), domain.url_of(pk), number))
+    return found

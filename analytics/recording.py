@@ -1,0 +1,178 @@
+"""What is noted of a finished call: when, what, how it ended, what it searched, found and used."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from analytics.buffer import Buffer, Finished
+from analytics.models import NAME_LENGTH, QUERY_LENGTH, Event, WorkSession
+from contextd import redaction, search
+from contextd.callers import Caller
+from contextd.notes import Notes
+from contextd.operations import Operation, Result
+
+PAUSE = timedelta(minutes=30)
+"""A session ends when nothing is called for that long; so does the time to use what was found."""
+ONE_WRITER = 0x0C0DE1
+"""Number of the lock that makes processes write one after the other, so sessions begin once."""
+
+# A record counts as it was spoken of last: what was read and then rated bad did not help.
+JUDGE = """
+WITH evidence AS (
+    SELECT DISTINCT ON (search.id, later.used) search.id, later.helped
+    FROM analytics_event AS search
+    JOIN analytics_event AS later
+        ON later.session_id = search.session_id AND later.domain = search.domain
+        AND later.used = ANY(search.found)
+        AND later.at BETWEEN search.at AND search.at + %(pause)s * interval '1 second'
+    WHERE search.session_id = ANY(%(sessions)s)
+    ORDER BY search.id, later.used, later.at DESC
+)
+UPDATE analytics_event AS event SET was_useful = judged.was_useful
+FROM (SELECT id, bool_or(helped) AS was_useful FROM evidence GROUP BY id) AS judged
+WHERE event.id = judged.id AND event.was_useful IS DISTINCT FROM judged.was_useful
+"""
+
+
+def note(
+    operation: Operation,
+    caller: Caller,
+    category: str,
+    seconds: float,
+    notes: Notes,
+    result: Result | None,
+) -> None:
+    """Keep it until the buffer is written; takes no time of the call's."""
+    kept = result if notes.searches else None
+    now = timezone.now()
+    buffer.add(Finished(now, operation.name, caller, category, seconds, notes, kept))
+
+
+def write(calls: list[Finished]) -> None:
+    with transaction.atomic():
+        wait_for_other_writers()
+        sessions = {key: list(of_key) for key, of_key in _by_session(calls)}
+        events = [event for of_key in sessions.values() for event in _events_of(of_key)]
+        Event.objects.bulk_create(events)
+        _judge({event.session_id for event in events if event.used or event.found})
+
+
+def wait_for_other_writers() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_WRITER])
+
+
+def _by_session(calls: Sequence[Finished]) -> Iterator[tuple[str, Iterator[Finished]]]:
+    def key(call: Finished) -> str:
+        return storable(call.caller.session, 200)
+
+    return groupby(sorted(calls, key=lambda call: (key(call), call.at)), key=key)
+
+
+def _events_of(calls: Sequence[Finished]) -> list[Event]:
+    """Of one connection; its session goes on, or another one begins."""
+    session = _open_session(calls[0])
+    events = []
+    for call in calls:
+        if call.at - session.ended_at > PAUSE:
+            session.save()
+            session = _new_session(call)
+        event = event_of(call, session)
+        _add_to(session, event)
+        events.append(event)
+    session.save()
+    return events
+
+
+def _open_session(call: Finished) -> WorkSession:
+    key = storable(call.caller.session, 200)
+    last = WorkSession.objects.filter(key=key, ended_at__gte=call.at - PAUSE)
+    return last.order_by("-ended_at").first() or _new_session(call)
+
+
+def _new_session(call: Finished) -> WorkSession:
+    caller = call.caller
+    return WorkSession.objects.create(
+        key=storable(caller.session, 200),
+        principal=storable(caller.principal),
+        client=storable(caller.client),
+        context=caller.context,
+        door=caller.door,
+        began_at=call.at,
+        ended_at=call.at,
+    )
+
+
+def _add_to(session: WorkSession, event: Event) -> None:
+    session.calls += 1
+    session.ended_at = max(session.ended_at, event.at)
+    if event.project_id is not None and event.project_id not in session.projects:
+        session.projects.append(event.project_id)
+
+
+def event_of(call: Finished, session: WorkSession) -> Event:
+    notes, caller = call.notes, call.caller
+    event = Event(
+        at=call.at,
+        session=session,
+        project_id=notes.project_id,
+        context=caller.context,
+        principal=session.principal,
+        client=session.client,
+        door=caller.door,
+        operation=call.operation[:NAME_LENGTH],
+        outcome=call.outcome,
+        milliseconds=call.seconds * 1000,
+        lookups=len(notes.looked_up),
+        cached=sum(notes.looked_up.values()),
+    )
+    if notes.used:
+        event.domain, event.used = notes.used
+        event.helped = notes.helped
+    if notes.searches and call.result is not None:
+        _tell_search(event, notes, call.result)
+    return event
+
+
+def _tell_search(event: Event, notes: Notes, result: Result) -> None:
+    first = notes.searches[0]
+    event.domain = first.domain
+    event.query = storable(redaction.redact(first.query[: 4 * QUERY_LENGTH]).text, QUERY_LENGTH)
+    event.found = returned(result)
+    event.searched_tokens = sum(
+        search.tokens_of_passages(one.collections, one.passages) for one in notes.searches
+    )
+    event.returned_tokens = search.tokens_of(result.model_dump_json())
+
+
+def returned(result: Result) -> list[int]:
+    """Ids of the records in the first list of such; all searches answer with one."""
+    for name in type(result).model_fields:
+        records = getattr(result, name)
+        if isinstance(records, list):
+            ids = [str(getattr(record, "id", "")) for record in records]
+            return [int(pk) for pk in ids if pk.isdigit()]
+    return []
+
+
+def _judge(sessions: set[int]) -> None:
+    if sessions:
+        with connection.cursor() as cursor:
+            cursor.execute(JUDGE, {"sessions": list(sessions), "pause": PAUSE.seconds})
+
+
+def storable(text: str, length: int = NAME_LENGTH) -> str:
+    return "".join(filter(str.isprintable, text.replace("\n", " ")))[:length]
+
+
+def forget_before(moment: datetime) -> None:
+    """Delete the calls before it; of their sessions stays that there were some, and not whose."""
+    Event.objects.filter(at__lt=moment).delete()
+    ended = WorkSession.objects.filter(ended_at__lt=moment).exclude(key="")
+    ended.update(key="", principal="", client="")
+
+
+buffer = Buffer(write)

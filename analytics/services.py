@@ -1,0 +1,210 @@
+"""What contextd was used for, and what that was worth."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Literal
+
+from django.conf import settings
+from django.db import DatabaseError
+from django.db.models import Min
+from django.utils import timezone
+
+from analytics import tallying
+from analytics.models import Event, Tally, WorkSession
+from analytics.tallying import Calls, Sums, midnight, ratio
+from contextd import projects
+from contextd.callers import Caller
+from contextd.errors import Invalid
+from contextd.models import Project
+from contextd.status import Unhealthy, health_check
+
+PeriodName = Literal["daily", "weekly", "monthly", "all-time"]
+DAYS: dict[str, int] = {"daily": 1, "weekly": 7, "monthly": 30}
+MOST_FEATURES = 5
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """From the start of a day on; `end` is not in it."""
+
+    name: str
+    start: datetime
+    end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    feature: str
+    count: int
+    avg_latency_ms: float | None
+    success_rate: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Performance:
+    avg_search_latency_ms: float | None
+    avg_checkpoint_latency_ms: float | None
+    cache_hit_rate: float | None
+    overall_success_rate: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """What money and minutes are worked out from."""
+
+    usd_per_million_tokens: float
+    reading_limit_tokens: int
+    minutes_per_useful_search: float
+    sample_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything but the sums is None where there is nothing to work it out from."""
+
+    period: str
+    start_date: datetime
+    end_date: datetime
+    total_sessions: int
+    avg_token_reduction_pct: float | None
+    total_time_saved_min: float | None
+    search_precision: float | None
+    estimated_cost_save_usd: float | None
+    top_features: list[Feature]
+    performance: Performance
+    samples: Sums
+    estimates: Estimates
+
+
+@health_check("analytics")
+def probe() -> None:
+    """The tables can be read."""
+    try:
+        Event.objects.exists()
+    except DatabaseError:
+        raise Unhealthy("analytics cannot be read; run manage.py migrate") from None
+
+
+def report(
+    caller: Caller,
+    *,
+    period: PeriodName,
+    project_path: str | None,
+    start_date: date | None,
+    end_date: date | None,
+) -> Report:
+    """Figures of the calls the caller may see; None where nothing was called to work it out from.
+
+    A day counts whole, in UTC; dates go before the name of the period.
+    """
+    chosen = period_of(period, start_date, end_date)
+    calls = calls_seen_by(caller, chosen)
+    if project_path is None:
+        return reported(chosen, calls, sessions_of(caller, chosen, None))
+    project = projects.find(caller, project_path)
+    sessions = sessions_of(caller, chosen, project) if project else 0
+    return reported(chosen, of_project(calls, project), sessions)
+
+
+def sessions_of(caller: Caller, period: Period, project: Project | None) -> int:
+    """How many the caller may know of began in the period; of a project those that touched it."""
+    sessions = WorkSession.objects.visible_to(caller).between(period.start, period.end)
+    return (sessions.filter(projects__contains=[project.pk]) if project else sessions).count()
+
+
+def period_of(name: PeriodName, first: date | None, last: date | None) -> Period:
+    """Raises Invalid where it would end before it begins."""
+    now = timezone.now()
+    end = now if last is None else min(now, midnight(last) + timedelta(days=1))
+    if first is not None:
+        start = midnight(first)
+    elif name == "all-time":
+        start = midnight(min(first_day(), end.date()))
+    else:
+        start = midnight((last or now.date()) - timedelta(days=DAYS[name]))
+    if start > end:
+        raise Invalid(
+            "start_date must not be after end_date, nor in the future", field="start_date"
+        )
+    return Period(name, start, end)
+
+
+def first_day() -> date:
+    """On which something was called that is still counted; today, where nothing was."""
+    tallied = Tally.objects.aggregate(first=Min("day"))["first"]
+    seen = Event.objects.aggregate(first=Min("at"))["first"]
+    days = [tallied, seen.date() if seen else None]
+    return min((day for day in days if day is not None), default=timezone.now().date())
+
+
+def calls_seen_by(caller: Caller, period: Period) -> Calls:
+    calls = tallying.calls_between(period.start, period.end)
+    return Calls(calls.tallies.visible_to(caller), calls.events.visible_to(caller))  # type: ignore[attr-defined]
+
+
+def of_project(calls: Calls, project: Project | None) -> Calls:
+    """Those that named the project, or were about a record of it; none without one."""
+    if project is None:
+        return Calls(calls.tallies.none(), calls.events.none())
+    return Calls(calls.tallies.filter(project=project), calls.events.filter(project=project))
+
+
+def reported(period: Period, calls: Calls, sessions: int) -> Report:
+    by_operation = {operation: sums for (operation,), sums in calls.sums("operation").items()}
+    total = added(by_operation.values())
+    return Report(
+        period=period.name,
+        start_date=period.start,
+        end_date=period.end,
+        total_sessions=sessions,
+        avg_token_reduction_pct=ratio(total.reduction, total.answered),
+        total_time_saved_min=minutes_saved(total),
+        search_precision=ratio(total.useful, total.searches),
+        estimated_cost_save_usd=dollars_saved(total),
+        top_features=top_features(by_operation),
+        performance=performance(by_operation, total),
+        samples=total,
+        estimates=Estimates(
+            usd_per_million_tokens=settings.CONTEXTD_TOKEN_PRICE,
+            reading_limit_tokens=settings.CONTEXTD_READING_LIMIT,
+            minutes_per_useful_search=settings.CONTEXTD_MINUTES_SAVED,
+            sample_size=total.useful,
+        ),
+    )
+
+
+def added(sums: Iterable[Sums]) -> Sums:
+    return sum(sums, Sums())
+
+
+def minutes_saved(total: Sums) -> float | None:
+    """An estimate: only searches count whose result was used."""
+    return total.useful * settings.CONTEXTD_MINUTES_SAVED if total.searches else None
+
+
+def dollars_saved(total: Sums) -> float | None:
+    """An estimate: what the spared tokens would have cost as input of a model."""
+    if not total.searches:
+        return None
+    return total.spared_tokens / MILLION * settings.CONTEXTD_TOKEN_PRICE
+
+
+def top_features(by_operation: dict[str, Sums]) -> list[Feature]:
+    most = sorted(by_operation.items(), key=lambda pair: (-pair[1].calls, pair[0]))
+    return [
+        Feature(name, sums.calls, sums.mean_milliseconds, sums.success_rate)
+        for name, sums in most[:MOST_FEATURES]
+    ]
+
+
+def performance(by_operation: dict[str, Sums], total: Sums) -> Performance:
+    searches = added(sums for name, sums in by_operation.items() if name.endswith("_search"))
+    checkpoints = by_operation.get("checkpoint_save", Sums())
+    return Performance(
+        avg_search_latency_ms=searches.mean_milliseconds,
+        avg_checkpoint_latency_ms=checkpoints.mean_milliseconds,
+        cache_hit_rate=ratio(total.cached, total.lookups),
+        overall_success_rate=total.success_rate,
+    )

@@ -1,0 +1,249 @@
+"""Adding up calls: whole days once and for good, what came since whenever somebody asks.
+
+Days are those of UTC.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, fields
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import (
+    Case,
+    Count,
+    ExpressionWrapper,
+    F,
+    FloatField,
+    IntegerField,
+    Max,
+    Min,
+    Q,
+    QuerySet,
+    Sum,
+    Value,
+    When,
+)
+from django.db.models.functions import Cast, Ceil, Coalesce, Greatest, Least, Log, TruncDate
+from django.utils import timezone
+
+from analytics import recording
+from analytics.models import BUCKETS, Event, Tally, WorkSession
+from contextd import projects
+from contextd.models import Project
+
+Key = tuple[Any, ...]
+ROW = ("day", "project_id", "context", "operation")
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What calls add up to; the fields are those of a Tally."""
+
+    calls: int = 0
+    failures: int = 0
+    milliseconds: float = 0
+    searches: int = 0
+    answered: int = 0
+    useful: int = 0
+    reduction: float = 0
+    spared_tokens: int = 0
+    lookups: int = 0
+    cached: int = 0
+
+    def __add__(self, other: "Sums") -> "Sums":
+        return Sums(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(Sums)))
+
+    @property
+    def mean_milliseconds(self) -> float | None:
+        return ratio(self.milliseconds, self.calls)
+
+    @property
+    def success_rate(self) -> float | None:
+        return ratio(self.calls - self.failures, self.calls)
+
+
+NAMES = [one.name for one in fields(Sums)]
+
+
+def ratio(part: float, whole: float) -> float | None:
+    """None where there is nothing that it could be a part of."""
+    return part / whole if whole else None
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Tallied days and the events since, of the same callers, projects and time."""
+
+    tallies: QuerySet[Tally]
+    events: QuerySet[Event]
+
+    def sums(self, *by: str) -> dict[Key, Sums]:
+        """For each combination of these fields of a Tally."""
+        tallied = self.tallies.order_by().values_list(*by).annotate(**totals())
+        counted = dated(self.events).values_list(*by).annotate(**counts())
+        added: defaultdict[Key, Sums] = defaultdict(Sums)
+        for row in [*tallied, *counted]:
+            added[row[: len(by)]] += Sums(*row[len(by) :])
+        return dict(added)
+
+    def total(self) -> Sums:
+        return sum(self.sums("context").values(), Sums())
+
+    def latencies(self) -> dict[str, list[int]]:
+        """How many calls of each operation there are in each bucket."""
+        added: defaultdict[str, list[int]] = defaultdict(lambda: [0] * BUCKETS)
+        for operation, latencies in self.tallies.order_by().values_list("operation", "latencies"):
+            added[operation] = [a + b for a, b in zip(added[operation], latencies, strict=True)]
+        for operation, bucket, calls in bucketed(self.events, "operation"):
+            added[operation][bucket] += calls
+        return dict(added)
+
+
+def calls_between(start: datetime, end: datetime) -> Calls:
+    """`start` is the beginning of a day where that day is tallied already."""
+    open_from = first_open_moment()
+    tallies = Tally.objects.filter(day__gte=start.date(), day__lt=end)
+    events = Event.objects.between(max(start, open_from), end)
+    return Calls(tallies, events)
+
+
+def first_open_day() -> date | None:
+    """The first that is not tallied; None where nothing was ever called."""
+    last: date | None = Tally.objects.aggregate(last=Max("day"))["last"]
+    if last is not None:
+        return last + timedelta(days=1)
+    first: datetime | None = Event.objects.aggregate(first=Min("at"))["first"]
+    return first.date() if first else None
+
+
+def first_open_moment() -> datetime:
+    day = first_open_day()
+    return midnight(day) if day else timezone.now()
+
+
+def midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+def roll_up() -> None:
+    """Tally the days that are over, and forget single calls that are old enough."""
+    with transaction.atomic():
+        recording.wait_for_other_writers()
+        today = timezone.now().date()
+        while (day := first_open_day()) is not None and day < today:
+            if not tally(day):
+                break
+        oldest = timezone.now() - timedelta(days=settings.CONTEXTD_EVENTS_DAYS)
+        recording.forget_before(min(oldest, first_open_moment()))
+
+
+def tally(day: date) -> bool:
+    """Add up that day, or the next one that has calls; False where none is over."""
+    until = midnight(timezone.now().date())
+    first = Event.objects.between(midnight(day), until).aggregate(first=Min("at"))["first"]
+    if first is None:
+        return False
+    start = midnight(first.date())
+    Tally.objects.bulk_create(count(Event.objects.between(start, start + timedelta(days=1))))
+    return True
+
+
+def count(events: QuerySet[Event]) -> list[Tally]:
+    latencies: defaultdict[Key, list[int]] = defaultdict(lambda: [0] * BUCKETS)
+    for *key, bucket, calls in bucketed(events, *ROW):
+        latencies[tuple(key)][bucket] += calls
+    return [
+        Tally(**row, latencies=latencies[tuple(row[name] for name in ROW)])
+        for row in dated(events).values(*ROW).annotate(**counts())
+    ]
+
+
+def dated(events: QuerySet[Event]) -> QuerySet[Any]:
+    return events.order_by().annotate(day=TruncDate("at", tzinfo=UTC))
+
+
+def bucketed(events: QuerySet[Event], *by: str) -> QuerySet[Any, Any]:
+    size = Ceil(Log(Value(2.0), Greatest(F("milliseconds"), Value(1.0))) * Value(4.0))
+    bucket = Cast(Least(size, Value(BUCKETS - 1.0)), IntegerField())
+    counted = dated(events).annotate(bucket=bucket).values_list(*by, "bucket")
+    sized: QuerySet[Any, Any] = counted.annotate(number=Count("pk"))
+    return sized
+
+
+def totals() -> dict[str, Any]:
+    """By name, in the order of Sums; the names differ since a Tally's own cannot be used."""
+    return {f"sum_{name}": Sum(name) for name in NAMES}
+
+
+def counts() -> dict[str, Any]:
+    """The same of events."""
+    searched, answered = Q(found__isnull=False), Q(found__len__gt=0)
+    useful = Q(was_useful=True)
+    return {
+        "calls": Count("pk"),
+        "failures": Count("pk", filter=~Q(outcome="ok")),
+        "milliseconds": Sum(F("milliseconds")),
+        "searches": Count("pk", filter=searched),
+        "answered": Count("pk", filter=answered),
+        "useful": Count("pk", filter=useful),
+        "reduction": Coalesce(Sum(reduction(), filter=answered), Value(0.0)),
+        "spared_tokens": Coalesce(Sum(spared(), filter=useful), Value(0)),
+        "lookups": Sum(F("lookups")),
+        "cached": Sum(F("cached")),
+    }
+
+
+def reduction() -> Any:
+    """By how many percent what was returned is less than what was searched."""
+    part = ExpressionWrapper(F("returned_tokens") * 100.0 / F("searched_tokens"), FloatField())
+    less = Greatest(Value(100.0) - part, Value(0.0))
+    return Case(When(searched_tokens__gt=0, then=less), default=Value(0.0))
+
+
+def spared() -> Any:
+    """What nobody had to read: all that was searched, as far as one would have read it."""
+    read_instead = Least(F("searched_tokens"), Value(settings.CONTEXTD_READING_LIMIT))
+    return Greatest(read_instead - F("returned_tokens"), Value(0))
+
+
+@projects.before_merge
+def join_with_those_of(kept: Project, absorbed: Project) -> None:
+    """What both projects were called for adds up."""
+    Event.objects.filter(project=absorbed).update(project=kept)
+    for theirs in Tally.objects.filter(project=absorbed):
+        same = {name: getattr(theirs, name) for name in ("day", "context", "operation")}
+        ours = Tally.objects.filter(project=kept, **same).first()
+        if ours is None:
+            Tally.objects.filter(pk=theirs.pk).update(project=kept)
+        else:
+            add(ours, theirs)
+            theirs.delete()
+    for session in WorkSession.objects.filter(projects__contains=[absorbed.pk]):
+        others = [pk for pk in session.projects if pk not in (absorbed.pk, kept.pk)]
+        WorkSession.objects.filter(pk=session.pk).update(projects=[*others, kept.pk])
+
+
+def add(ours: Tally, theirs: Tally) -> None:
+    for name in NAMES:
+        setattr(ours, name, getattr(ours, name) + getattr(theirs, name))
+    ours.latencies = [a + b for a, b in zip(ours.latencies, theirs.latencies, strict=True)]
+    ours.save()
+
+
+def percentile(latencies: list[int], share: float) -> float | None:
+    """Milliseconds that so many of the calls took at most, as near as the buckets tell."""
+    wanted, passed = share * sum(latencies), 0
+    if not wanted:
+        return None
+    for bucket, calls in enumerate(latencies):
+        if calls and passed + calls >= wanted:
+            low, high = upper_bound(bucket - 1) if bucket else 0.0, upper_bound(bucket)
+            return low + (high - low) * (wanted - passed) / calls
+        passed += calls
+    return upper_bound(BUCKETS - 1)
+
+
+def upper_bound(bucket: int) -> float:
+    return float(2 ** (bucket / 4))

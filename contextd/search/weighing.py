@@ -1,0 +1,38 @@
+"""How much text there is, in tokens of all-MiniLM-L6-v2's tokenizer."""
+
+from collections.abc import Sequence
+
+from django.core.cache.backends.locmem import LocMemCache
+
+from contextd.search.embedding import tokenizer
+from contextd.search.models import Passage
+
+SAMPLE = 200
+REMEMBERED_SECONDS = 60 * 60
+
+_means = LocMemCache("search-tokens-of-a-passage", {"TIMEOUT": REMEMBERED_SECONDS})
+
+
+def tokens_of(text: str) -> int:
+    return len(tokenizer.spans(text))
+
+
+def tokens_of_passages(collections: Sequence[int], passages: int) -> int:
+    """About how many tokens so many passages of these collections have together.
+
+    That is the mean of the newest ones, which is measured once an hour.
+    """
+    if not passages:
+        return 0
+    key = ",".join(map(str, sorted(collections)))
+    mean: float | None = _means.get(key)
+    if mean is None:
+        mean = _mean_of_newest(collections)
+        _means.set(key, mean)
+    return round(passages * mean)
+
+
+def _mean_of_newest(collections: Sequence[int]) -> float:
+    newest = Passage.objects.filter(collection__in=collections).order_by("-pk")[:SAMPLE]
+    counts = [tokens_of(passage.text or passage.headline) for passage in newest]
+    return sum(counts) / len(counts) if counts else 0.0

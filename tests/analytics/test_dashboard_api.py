@@ -1,0 +1,250 @@
+"""The dashboard's data over REST."""
+
+import csv
+import io
+from datetime import timedelta
+from typing import Any, Protocol
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from analytics import recording, tasks
+from analytics.models import Event, WorkSession
+from contextd.models import Project
+from contexts.models import AuditEntry
+from tests.analytics.conftest import Happened
+from tests.contexts.conftest import MakeContext, MakeToken, ann, grant, make_context, token_of
+
+__all__ = ["ann", "make_context", "token_of"]
+
+pytestmark = pytest.mark.django_db
+
+
+class Get(Protocol):
+    def __call__(self, address: str, query: Any = ..., **headers: str) -> Any: ...
+
+
+@pytest.fixture
+def get() -> Get:
+    """From this machine, where no token is needed."""
+    client = Client(headers={"Host": "localhost"})
+
+    def get(address: str, query: Any = None, **headers: str) -> Any:
+        return client.get(f"/api/dashboard/{address}", query or {}, headers=headers)
+
+    return get
+
+
+def test_calls_by_day_and_operation(get: Get, happened: Happened) -> None:
+    for days in (0, 2, 2):
+        happened("status", days_ago=days)
+    happened("skill_search", days_ago=2, found=[], outcome="ok")
+    tasks.roll_up()
+
+    rows = get("series/").json()
+
+    today = timezone.now().date()
+    assert [(row["day"], row["operation"], row["calls"], row["searches"]) for row in rows] == [
+        (str(today - timedelta(days=2)), "skill_search", 1, 1),
+        (str(today - timedelta(days=2)), "status", 2, 0),
+        (str(today), "status", 1, 0),
+    ]
+    assert [row["calls"] for row in get("series/", {"operation": "skill_search"}).json()] == [1]
+    assert get("series/", {"end_date": today - timedelta(days=5)}).json() == []
+
+
+def test_top_lists(get: Get, happened: Happened) -> None:
+    shop = Project.objects.create(name="shop")
+    happened("remediation_search", domain="remediation", query="KeyError", found=[], client="a")
+    happened("remediation_search", domain="remediation", query="KeyError", found=[3], client="a")
+    happened("status", project=shop, client="b", outcome="timeout")
+
+    def top(what: str, **query: Any) -> list[tuple[str, int, int]]:
+        rows = get(f"top/{what}/", query).json()
+        return [(row["name"], row["count"], row["failures"]) for row in rows]
+
+    assert top("operations") == [("remediation_search", 2, 0), ("status", 1, 1)]
+    assert top("errors") == [("KeyError", 2, 1)]
+    assert top("unanswered") == [("KeyError", 1, 0)]
+    assert top("clients", limit=1) == [("a", 2, 0)]
+    assert top("projects") == [("-", 2, 0), ("shop", 1, 1)]
+    assert top("projects", project=shop.pk) == [("shop", 1, 1)]
+    assert top("contexts") == [("default", 3, 1)]
+    assert get("top/nothing/").status_code == 404
+
+
+def test_calls_are_filtered_ordered_and_paged(get: Get, happened: Happened) -> None:
+    for number in range(5):
+        happened("status", milliseconds=float(number), client="mine", days_ago=number)
+    happened("status", client="theirs")
+
+    query = {"client": "mine", "ordering": "milliseconds", "limit": 2}
+    pages = [get("calls/", query).json()]
+    while following := pages[-1]["next"]:
+        pages.append(get(following.partition("/api/dashboard/")[2]).json())
+
+    shown = [row["milliseconds"] for page in pages for row in page["results"]]
+    assert [len(page["results"]) for page in pages] == [2, 2, 1]
+    assert shown == [0.0, 1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_list_is_csv_where_that_is_asked_for(get: Get, happened: Happened) -> None:
+    for _ in range(2):
+        happened("status", client="=cmd()", found=[1, 2])
+
+    page = get("calls/", {"format": "csv", "limit": 1})
+
+    (row,) = csv.DictReader(io.StringIO(page.content.decode()))
+    assert page["Content-Type"] == "text/csv; charset=utf-8"
+    assert 'rel="next"' in page["Link"]
+    assert (row["operation"], row["client"], row["found"]) == ("status", "'=cmd()", "[1, 2]")
+
+
+def test_a_browser_is_shown_a_page(get: Get, happened: Happened) -> None:
+    happened("status")
+
+    page = get("calls/", Accept="text/html")
+
+    assert page.status_code == 200
+    assert b"<html" in page.content
+
+
+def test_the_root_lists_what_there_is(get: Get) -> None:
+    for address in get("").json().values():
+        assert get(address.partition("/api/dashboard/")[2]).status_code == 200, address
+
+
+@pytest.mark.parametrize(
+    ("address", "query", "field"),
+    [
+        ("series/", {"start_date": "yesterday"}, "start_date"),
+        ("series/", {"start_date": "2026-02-02", "end_date": "2026-01-01"}, "start_date"),
+        ("top/clients/", {"limit": "1000"}, "limit"),
+        ("calls/", {"since": "now"}, "since"),
+        ("calls/", {"outcome": "a\x00b"}, "outcome"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_name(
+    get: Get, address: str, query: dict[str, str], field: str
+) -> None:
+    refused = get(address, query)
+
+    assert refused.status_code == 400
+    assert refused.json()["category"] == "validation"
+    assert refused.json()["details"]["field"] == field
+
+
+def test_a_wrong_token_is_refused(get: Get) -> None:
+    refused = get("calls/", Authorization="Bearer wrong")
+
+    assert (refused.status_code, refused.json()["category"]) == (401, "unauthorized")
+    assert refused["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_context_without_analytics_does_not_hold_it(
+    get: Get, ann: User, make_context: MakeContext, token_of: MakeToken
+) -> None:
+    grant(make_context(tools=["checkpoint_*"]), ann)
+
+    refused = get("calls/", **token_of(ann), **{"X-MCP-Context": "backend"})
+
+    assert (refused.status_code, refused.json()["category"]) == (403, "unauthorized")
+
+
+def test_who_is_logged_in_needs_no_token(admin_client: Client, happened: Happened) -> None:
+    happened("status")
+
+    assert len(admin_client.get("/api/dashboard/calls/").json()["results"]) == 1
+
+
+def test_a_context_sees_its_projects_only(
+    get: Get, ann: User, make_context: MakeContext, token_of: MakeToken, happened: Happened
+) -> None:
+    mine, other = (Project.objects.create(name=name) for name in ("mine", "other"))
+    grant(make_context(projects=(mine,)), ann)
+    for project in (mine, other):
+        happened("status", project=project)
+    happened("skill_search", context="backend")
+    WorkSession.objects.filter(events__project=mine).update(projects=[mine.pk])
+    WorkSession.objects.filter(events__project=other).update(projects=[other.pk])
+    headers = {**token_of(ann), "X-MCP-Context": "backend"}
+
+    def seen(address: str) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = get(address, **headers).json()["results"]
+        return rows
+
+    assert {row["project"] for row in seen("calls/")} == {mine.pk, None}
+    assert [row["projects"] for row in seen("sessions/")] == [[mine.pk]]
+    assert sum(row["calls"] for row in get("series/", **headers).json()) == 2
+    assert {row["name"] for row in get("top/projects/", **headers).json()} == {"mine", "-"}
+
+
+def test_records_are_those_that_the_caller_may_see(
+    get: Get, ann: User, make_context: MakeContext, token_of: MakeToken
+) -> None:
+    from checkpoints.models import Checkpoint
+
+    mine, other = (Project.objects.create(name=name) for name in ("mine", "other"))
+    grant(make_context(projects=(mine,)), ann)
+    for project in (mine, other):
+        Checkpoint.objects.create(project=project, summary=f"in {project}", token_count=1)
+
+    rows = get("records/checkpoint/", **token_of(ann), **{"X-MCP-Context": "backend"}).json()[
+        "results"
+    ]
+
+    assert [row["title"] for row in rows] == ["in mine"]
+    assert rows[0]["url"].startswith("/admin/checkpoints/checkpoint/")
+    assert "checkpoint" in {row["name"] for row in get("records/").json()}
+    assert get("records/nothing/").status_code == 404
+
+
+def test_the_audit_is_ones_own_but_for_managers(
+    get: Get, ann: User, make_context: MakeContext, token_of: MakeToken
+) -> None:
+    context = make_context()
+    grant(context, ann)
+    for principal in (f"user:{ann.pk}", "user:999"):
+        for name in ("backend", "other"):
+            AuditEntry.objects.create(
+                principal=principal, context=name, was_allowed=True, milliseconds=1
+            )
+    headers = {**token_of(ann), "X-MCP-Context": "backend"}
+
+    def seen() -> set[tuple[str, str]]:
+        rows = get("audit/", **headers).json()["results"]
+        return {(row["principal"], row["context"]) for row in rows}
+
+    own = f"user:{ann.pk}"
+    assert seen() == {(own, "backend"), (own, "other")}
+    grant(context, ann, "manage")
+    assert seen() == {(own, "backend"), ("user:999", "backend")}
+
+
+def test_who_asks_too_often_has_to_wait(get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analytics.api.access.RATE", "2/m")
+
+    # More than two minutes may hold, since a minute may end meanwhile.
+    refused = [answer for _ in range(5) if (answer := get("records/")).status_code == 429]
+
+    assert refused
+    assert int(refused[0]["Retry-After"]) >= 1
+
+
+def test_passwords_cannot_be_tried_at_will(client: Client, settings: Any) -> None:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    tried = {"username": "ann", "password": "guessed"}
+
+    answers = [client.post("/admin/login/", tried).status_code for _ in range(21)]
+
+    assert answers[:10] == [200] * 10
+    assert 429 in answers
+
+
+def test_reading_the_dashboard_is_no_call(get: Get) -> None:
+    get("calls/")
+    recording.buffer.flush()
+
+    assert not Event.objects.exists()

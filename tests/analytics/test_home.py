@@ -1,0 +1,134 @@
+"""The home page of the dashboard."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.contrib.staticfiles import finders
+from django.test import Client
+
+from contextd.models import Project
+from contexts.models import Context
+from remediations.models import Remediation
+from tests.analytics.conftest import Happened
+
+pytestmark = pytest.mark.django_db
+
+MOST_QUERIES = 32
+
+
+@pytest.fixture
+def here() -> Client:
+    """A browser on this machine, where nobody has to log in."""
+    return Client(headers={"Host": "localhost"})
+
+
+def text_of(page: Any) -> str:
+    assert page.status_code == 200
+    return " ".join(page.content.decode().split())
+
+
+def test_without_calls_it_says_so(here: Client) -> None:
+    page = text_of(here.get("/dashboard/"))
+
+    assert "No calls yet." in page
+    assert page.count("no data") == 4
+    assert "<canvas" not in page
+
+
+def test_it_shows_what_was_called(here: Client, happened: Happened) -> None:
+    shop = Project.objects.create(name="shop")
+    fix = Remediation.objects.create(
+        error_message="KeyError: 'price'", error_type="KeyError", solution="Set it"
+    )
+    for days in (0, 8):
+        happened("remediation_save", days_ago=days, project=shop, client="editor")
+    happened("remediation_get", domain="remediation", used=fix.pk, milliseconds=12.0)
+    happened("remediation_search", domain="remediation", query="<b>boom</b>", found=[])
+
+    page = text_of(here.get("/dashboard/"))
+
+    assert "<dt>Records saved</dt><dd><strong>1</strong> <span>1 the week before</span>" in page
+    assert f'<a href="/admin/remediations/remediation/{fix.pk}/change/">KeyError' in page
+    assert page.count("&lt;b&gt;boom&lt;/b&gt;") == 2  # of errors, and of what found nothing
+    assert '<th scope="row">shop</th><td class="number">2</td>' in page
+    assert '<th scope="row">editor</th><td class="number">2</td>' in page
+    assert page.count("<canvas") == 2
+    assert 'id="series"' in page
+
+
+def test_each_chart_has_its_numbers_in_a_table(here: Client, happened: Happened) -> None:
+    happened("status", milliseconds=100.0, outcome="timeout")
+
+    page = text_of(here.get("/dashboard/", {"days": "7"}))
+
+    assert page.count('<td class="number">1</td><td class="number">1</td></tr>') >= 1
+    assert '<th scope="row">status</th>' in page
+    assert len(here.get("/dashboard/", {"days": "7"}).context["shown"].days) == 7
+
+
+def test_it_can_be_of_one_project(here: Client, happened: Happened) -> None:
+    shop, other = (Project.objects.create(name=name) for name in ("shop", "other"))
+    happened("status", project=shop)
+    happened("checkpoint_get", project=other)
+
+    page = text_of(here.get("/dashboard/", {"project": shop.pk}))
+
+    assert '<th scope="row">status</th>' in page
+    assert '<th scope="row">checkpoint_get</th>' not in page
+
+
+def test_what_cannot_be_chosen_changes_nothing(here: Client) -> None:
+    page = text_of(here.get("/dashboard/", {"days": "5000", "project": "x"}))
+
+    assert "Select a valid choice" in page
+
+
+def test_people_elsewhere_log_in_first(client: Client, ann: User, admin_client: Client) -> None:
+    elsewhere = client.get("/dashboard/", REMOTE_ADDR="192.0.2.7")
+
+    assert elsewhere.status_code == 302
+    assert elsewhere["Location"] == "/admin/login/?next=/dashboard/"
+    assert admin_client.get("/dashboard/", REMOTE_ADDR="192.0.2.7").status_code == 200
+    Context.objects.filter(name="default").update(is_open=False)
+    client.force_login(ann)
+    refused = client.get("/dashboard/", REMOTE_ADDR="192.0.2.7")
+    assert (refused.status_code, b"may not use the context" in refused.content) == (403, True)
+
+
+@pytest.fixture
+def ann() -> User:
+    return User.objects.create_user("ann")
+
+
+def test_health_is_told_by_itself(here: Client) -> None:
+    page = text_of(here.get("/dashboard/health/"))
+
+    assert "database: healthy" in page
+    assert "analytics: healthy" in page
+
+
+def test_nothing_comes_from_elsewhere(here: Client, happened: Happened) -> None:
+    happened("status")
+
+    page = text_of(here.get("/dashboard/"))
+
+    assert "http://" not in page
+    assert "https://" not in page
+    scripts = ["chart/chart.js", "chart/LICENSE", "django_htmx/htmx-2.min.js"]
+    for name in [*scripts, "analytics/charts.js", "analytics/dashboard.css"]:
+        assert finders.find(name), name
+
+
+def test_more_calls_ask_no_more_queries(
+    here: Client, happened: Happened, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(30):
+        happened(f"operation_{number}", client=f"client {number}", query=f"q {number}", found=[])
+
+    with django_assert_max_num_queries(MOST_QUERIES):
+        here.get("/dashboard/")
+
+
+def test_the_root_leads_to_it(here: Client) -> None:
+    assert here.get("/")["Location"] == "/dashboard/"

@@ -1,0 +1,187 @@
+"""What is kept of calls, and that keeping it costs them nothing."""
+
+import dataclasses
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from analytics import recording
+from analytics.buffer import Buffer, Finished
+from analytics.models import Event, WorkSession
+from contextd.callers import Caller
+from contextd.errors import NotFound
+from contextd.models import Project
+from contextd.notes import Notes
+from tests.analytics.conftest import in_session
+from tests.conftest import Call
+
+MOST_MILLISECONDS = 0.5
+
+
+def finished(caller: Caller, minutes: float = 0) -> Finished:
+    at = timezone.now() + timedelta(minutes=minutes)
+    return Finished(at, "status", caller, "ok", 0.01, Notes(), None)
+
+
+def test_a_call_is_one_event(counted: Call) -> None:
+    saved = counted("checkpoint_save", summary="Began", project_path="/w/shop")
+    with pytest.raises(NotFound):
+        counted("checkpoint_get", id="999")
+
+    made, failed = Event.objects.order_by("pk")
+    assert (made.operation, made.outcome, made.door) == ("checkpoint_save", "ok", "cli")
+    assert made.project == Project.objects.get()
+    assert made.milliseconds > 0
+    assert (failed.operation, failed.outcome, failed.project) == (
+        "checkpoint_get",
+        "not_found",
+        None,
+    )
+    assert saved.id
+
+
+def test_reading_a_record_is_about_its_project(counted: Call) -> None:
+    saved = counted("checkpoint_save", summary="Began", project_path="/w/shop")
+
+    counted("checkpoint_get", id=saved.id)
+
+    read = Event.objects.get(operation="checkpoint_get")
+    assert (read.project, read.domain, read.used) == (
+        Project.objects.get(),
+        "checkpoint",
+        int(saved.id),
+    )
+
+
+def test_a_search_tells_what_it_searched_and_returned(counted: Call) -> None:
+    ids = [
+        counted("checkpoint_save", summary=f"Wrote the parser, part {n}", project_path="/w/a").id
+        for n in range(3)
+    ]
+
+    counted("checkpoint_search", query="parser token=ghp_16C7e42F292c6912E7710c838347Ae178B4a")
+    counted("checkpoint_search", query="parser, asked for here alone")
+    counted("checkpoint_search", query="parser, asked for here alone", tags=["none has this"])
+
+    first, second, third = Event.objects.filter(operation="checkpoint_search").order_by("pk")
+    assert set(first.found or []) == {int(pk) for pk in ids}
+    assert "ghp_" not in first.query
+    assert second.query == "parser, asked for here alone"
+    assert (second.searched_tokens or 0) >= 3
+    assert (second.returned_tokens or 0) > 10
+    assert (second.lookups, second.cached, third.cached) == (1, 0, 1)
+    assert third.found == []
+
+
+def test_a_search_is_useful_when_a_result_is_used_in_the_same_session(
+    counted: Call, counted_as: Any, caller: Caller
+) -> None:
+    saved = counted("checkpoint_save", summary="Wrote the parser", project_path="/w/a").id
+    counted("checkpoint_search", query="parser")
+    search = Event.objects.get(operation="checkpoint_search")
+
+    counted_as(in_session(caller, "another"), "checkpoint_get", id=saved)
+    search.refresh_from_db()
+    assert search.was_useful is None
+
+    counted("checkpoint_get", id=saved)
+    search.refresh_from_db()
+    assert search.was_useful is True
+
+
+@pytest.mark.parametrize(
+    ("outcome", "was_useful"), [("worked", True), ("did_not_work", False), ("outdated", False)]
+)
+def test_what_is_said_of_a_result_goes_before_that_it_was_read(
+    counted: Call, outcome: str, was_useful: bool
+) -> None:
+    fix = {"error_message": "KeyError: 'price'", "error_type": "KeyError", "solution": "Set it"}
+    saved = counted("remediation_save", **fix).id
+    counted("remediation_search", error_message="KeyError: 'price'")
+
+    counted("remediation_get", id=saved)
+    counted("remediation_feedback", id=saved, outcome=outcome)
+
+    assert Event.objects.get(operation="remediation_search").was_useful is was_useful
+
+
+@pytest.mark.django_db
+def test_a_session_ends_with_a_pause_of_half_an_hour(caller: Caller) -> None:
+    other = in_session(caller, "other")
+
+    recording.write([finished(caller, at) for at in (0, 29, 58, 89)] + [finished(other)])
+    recording.write([finished(caller, 100), finished(caller, 200)])
+
+    sessions = WorkSession.objects.filter(key="-").order_by("began_at")
+    assert [session.calls for session in sessions] == [3, 2, 1]
+    assert WorkSession.objects.get(key="other").calls == 1
+
+
+@pytest.mark.django_db
+def test_clients_may_call_themselves_anything(caller: Caller) -> None:
+    strange = dataclasses.replace(caller, client="a\x00b\ud800" + "c" * 300, session="s" * 500)
+
+    recording.write([finished(strange)])
+
+    assert Event.objects.get().client.startswith("abc")
+
+
+@pytest.mark.django_db
+def test_keeping_a_call_costs_it_less_than_half_a_millisecond(
+    caller: Caller, settings: Any
+) -> None:
+    settings.CONTEXTD_EVENTS_SECONDS = 60.0
+    buffer = Buffer(lambda calls: None)
+    calls = [finished(caller) for _ in range(1000)]
+
+    started = time.process_time()
+    for call in calls:
+        buffer.add(call)
+    spent = time.process_time() - started
+
+    buffer.clear()
+    assert spent / len(calls) * 1000 < MOST_MILLISECONDS
+
+
+@pytest.mark.django_db(transaction=True)
+def test_calls_are_written_without_being_asked(counted: Call, call: Call, settings: Any) -> None:
+    settings.CONTEXTD_EVENTS_SECONDS = 0.01
+
+    call("status")
+
+    timer = recording.buffer._timer
+    assert timer is not None
+    timer.join(30)
+    assert Event.objects.filter(operation="status").exists()
+
+
+def test_a_call_succeeds_when_it_cannot_be_counted(
+    counted: Call, caplog: pytest.LogCaptureFixture
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE analytics_event RENAME TO away")
+    try:
+        assert counted("status").version
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE away RENAME TO analytics_event")
+
+    assert "calls were not counted" in caplog.text
+
+
+def test_no_more_calls_wait_than_there_is_room_for(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    monkeypatch.setattr("analytics.buffer.MOST", 3)
+    written: list[Finished] = []
+    buffer = Buffer(written.extend)
+
+    for _ in range(5):
+        buffer.add(finished(caller))
+    buffer.flush()
+
+    assert len(written) == 3
