@@ -42,6 +42,8 @@ class Checkpoint(models.Model):
         indexes = [
             models.Index(fields=["project", "-created_at"], name="checkpoint_newest"),
             models.Index(fields=["project", "-updated_at"], name="checkpoint_last_changed"),
+            models.Index(fields=["-created_at", "-id"], name="checkpoint_newest_of_all"),
+            models.Index(fields=["-updated_at", "-id"], name="checkpoint_last_of_all"),
             GinIndex(fields=["tags"], name="checkpoint_tags"),
         ]
 

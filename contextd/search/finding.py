@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import QuerySet
 from pgvector import SparseVector
@@ -71,7 +70,6 @@ class Where:
     records: QuerySet[Any] | None
 
     def look(self, space: str | None) -> Scope:
-        """Raises EmptyResultSet when no record can be meant."""
         return scope.look_in(
             self.domain, self.projects, shared=self.shared, records=self.records, space=space
         )
@@ -193,12 +191,10 @@ def _search(
     embedded = _embedded(query)
     space = embedded.space if embedded else vectors.space_of(embedding.model())
     with telemetry.timed("search", domain=where.domain), limits.transaction():
-        try:
-            looked = where.look(space)
-        except EmptyResultSet:
-            notes.searched(where.domain, query, [], 0)
-            return Found([], pending=0, by_meaning=embedded is not None)
+        looked = where.look(space)
         notes.searched(where.domain, query, looked.collections, looked.passages)
+        if not looked.passages:
+            return Found([], pending=0, by_meaning=embedded is not None)
         rated = _rated(looked, query, embedded.vectors[0] if embedded else None, limit)
         near = within_reach(rated, weights, limit, choose)
         hits = _hits(near, headline, weights, limit, choose)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import QuerySet
 
@@ -49,8 +50,12 @@ def look_in(
 ) -> Scope:
     """`projects` is None for all of them; `shared` adds what belongs to none.
 
-    Raises EmptyResultSet when the condition on records can never be met.
+    No collection is in it when the condition on records can never be met.
     """
+    try:
+        condition = _condition(records)
+    except EmptyResultSet:
+        return Scope(domain, space, [], passages=0, covered=0, indexed=0, records=("", ()))
     parameters = {
         "domain": domain,
         "space": space,
@@ -60,7 +65,7 @@ def look_in(
     with connection.cursor() as cursor:
         cursor.execute(SIZES, parameters)
         collections, passages, covered, indexed = cursor.fetchone()
-    return Scope(domain, space, collections, passages, covered, indexed, _condition(records))
+    return Scope(domain, space, collections, passages, covered, indexed, condition)
 
 
 def _condition(records: QuerySet[Any] | None) -> tuple[str, Parameters]:
