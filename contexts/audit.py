@@ -18,17 +18,16 @@ NOTHING = "-"
 AT_ONCE = 10_000
 
 GIVEN = [field for field in AuditEntry._meta.concrete_fields if not field.primary_key]
-COLUMNS = ", ".join(str(field.column) for field in GIVEN)
-# A user who was deleted meanwhile must not keep the others' entries out.
-OF_USER = "(SELECT id FROM auth_user WHERE id = %s)"
-ROW = f"({', '.join(OF_USER if field.name == 'user' else '%s' for field in GIVEN)})"
 # Every call pays for this, so it is SQL. Sent together the two statements are one transaction,
-# and nobody waits until it is on disk: a crash of the database loses its last moments.
-INSERT = (
-    # Locked first, as by whoever empties all tables by name, so that neither waits for the other.
-    "SET LOCAL synchronous_commit = off; SELECT FROM auth_user LIMIT 0; "  # noqa: S608  (the names are ours)
-    f"INSERT INTO {AuditEntry._meta.db_table} ({COLUMNS}) VALUES "
-)
+# and nobody waits until it is on disk: a crash of the database loses its last moments. Users are
+# locked first, as by whoever empties all tables by name, so that neither waits for the other.
+# A user who was deleted meanwhile must not keep the others' entries out.
+INSERT = """
+SET LOCAL synchronous_commit = off; SELECT FROM auth_user LIMIT 0;
+INSERT INTO {table} ({columns})
+SELECT {values} FROM unnest({arrays}) AS entry ({columns})
+LEFT JOIN auth_user ON auth_user.id = entry.user_id
+"""
 
 Entry = list[Any]
 """The values of one entry, in the order of the columns."""
@@ -63,7 +62,7 @@ def record_refusal(
         connection=NOTHING,
         outcome=category,
         was_allowed=False,
-        milliseconds=0,
+        milliseconds=0.0,
     )
 
 
@@ -82,9 +81,19 @@ def storable(value: Any, max_length: int | None) -> Any:
 
 
 def write(entries: Sequence[Entry]) -> None:
-    values = [value for entry in entries for value in entry]
+    columns = [list(column) for column in zip(*entries, strict=True)]
     with connection.cursor() as cursor:
-        cursor.execute(INSERT + ", ".join([ROW] * len(entries)), values)
+        cursor.execute(insert(), columns)
+
+
+def insert() -> str:
+    columns = [str(field.column) for field in GIVEN]
+    return INSERT.format(
+        table=AuditEntry._meta.db_table,
+        columns=", ".join(columns),
+        values=", ".join("auth_user.id" if c == "user_id" else f"entry.{c}" for c in columns),
+        arrays=", ".join(f"%s::{field.db_type(connection)}[]" for field in GIVEN),
+    )
 
 
 _collection: Collection | None = None

@@ -85,11 +85,11 @@ def found_in(texts: Sequence[str], signatures: Iterable[Signature]) -> dict[int,
     texts = [text[:LONGEST] for text in texts]
     found: dict[int, str] = {}
     for signature in signatures:
-        parts = [_part(text, signature) for text in texts if signature.needed in text]
-        longest = max([*parts, found.get(signature.pattern_id, "")], key=len)
-        if longest:
-            found[signature.pattern_id] = longest
-    return found
+        for text in texts:
+            if signature.needed in text:
+                known = found.get(signature.pattern_id, "")
+                found[signature.pattern_id] = max(known, _part(text, signature), key=len)
+    return {pattern_id: part for pattern_id, part in found.items() if part}
 
 
 def _part(text: str, signature: Signature) -> str:

@@ -129,7 +129,7 @@ def test_calls_over_mcp_are_noted_too(
 def test_a_call_succeeds_when_it_cannot_be_noted(
     caller: Caller, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(audit, "INSERT", audit.INSERT.replace("contexts_auditentry", "nowhere"))
+    monkeypatch.setattr(audit, "INSERT", audit.INSERT.replace("{table}", "nowhere"))
 
     result: Any = pipeline.call("checkpoint_list", {}, caller)
 
