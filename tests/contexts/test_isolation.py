@@ -99,8 +99,10 @@ SHARED = {
     "threats_for_files",
     "tmkb_query",
 }
-# A run needs a worker, and a diagnosis is kept whatever it shows: their own tests ask as strangers.
+# A run needs a worker, a diagnosis is kept whatever it shows, and figures show no word of what is
+# foreign: their own tests ask as strangers.
 ELSEWHERE = {
+    "analytics_get",
     "index_repository",
     "troubleshoot",
     "troubleshoot_continue",
