@@ -77,7 +77,8 @@ def test_refusals_are_limited_by_address_and_who_is_let_in_is_not(
     statuses = [answer.status_code for answer in answers]
     assert (statuses[0], statuses[-1]) == (401, 429)
     assert int(answers[-1]["Retry-After"]) >= 1
-    assert AuditEntry.objects.count() == statuses.count(401) < len(statuses)
+    noted = AuditEntry.objects.filter(user=ann)  # of no call over MCP that a test before made
+    assert noted.count() == statuses.count(401) < len(statuses)
     assert post("checkpoint_list", token=good).status_code == 200
 
 
