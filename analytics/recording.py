@@ -56,8 +56,19 @@ def write(calls: list[Finished]) -> None:
         wait_for_other_writers()
         sessions = {key: list(of_key) for key, of_key in _by_session(calls)}
         events = [event for of_key in sessions.values() for event in _events_of(of_key)]
-        Event.objects.bulk_create(events)
+        _insert(events)
         _judge({event.session_id for event in events if event.used or event.found})
+
+
+def _insert(events: Sequence[Event]) -> None:
+    """By COPY, which costs a tenth of what INSERT does: every call pays for it."""
+    fields = [field for field in Event._meta.concrete_fields if not field.primary_key]
+    columns = ", ".join(str(field.column) for field in fields)
+    statement = f"COPY {Event._meta.db_table} ({columns}) FROM STDIN"
+    with connection.cursor() as cursor, connection.wrap_database_errors:
+        with cursor.copy(statement) as copy:
+            for event in events:
+                copy.write_row([getattr(event, field.attname) for field in fields])
 
 
 def wait_for_other_writers() -> None:
