@@ -65,10 +65,13 @@ def _insert(events: Sequence[Event]) -> None:
     fields = [field for field in Event._meta.concrete_fields if not field.primary_key]
     columns = ", ".join(str(field.column) for field in fields)
     statement = f"COPY {Event._meta.db_table} ({columns}) FROM STDIN"
-    with connection.cursor() as cursor, connection.wrap_database_errors:
-        with cursor.copy(statement) as copy:
-            for event in events:
-                copy.write_row([getattr(event, field.attname) for field in fields])
+    with (
+        connection.cursor() as cursor,
+        connection.wrap_database_errors,
+        cursor.copy(statement) as copy,
+    ):
+        for event in events:
+            copy.write_row([getattr(event, field.attname) for field in fields])
 
 
 def wait_for_other_writers() -> None:
