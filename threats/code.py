@@ -49,10 +49,9 @@ def _first_error(node: "Node") -> "Node":
 
 @cache
 def _javascript() -> "Parser":
-    import tree_sitter_javascript
-    from tree_sitter import Language, Parser
+    from tree_sitter_language_pack import get_parser
 
-    return Parser(Language(tree_sitter_javascript.language()))
+    return get_parser("javascript")
 
 
 _PARSERS: dict[str, Callable[[str], str | None]] = {

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-import tree_sitter_bash
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Node, Parser
 
 LONGEST = 20_000
 _QUOTED = {"raw_string", "ansi_c_string"}
@@ -73,7 +72,9 @@ def invocations(script: str) -> list[Invocation]:
 
 @cache
 def _parser() -> Parser:
-    return Parser(Language(tree_sitter_bash.language()))
+    from tree_sitter_language_pack import get_parser
+
+    return get_parser("bash")
 
 
 def _started(node: Node, around: _Surroundings) -> Iterator[Invocation]:
