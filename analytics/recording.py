@@ -1,15 +1,18 @@
 """What is noted of a finished call: when, what, how it ended, what it searched, found and used."""
 
+import logging
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
-from analytics.buffer import Buffer, Finished
 from analytics.models import NAME_LENGTH, QUERY_LENGTH, Event, WorkSession
-from contextd import redaction, search
+from contextd import logs, redaction, search
+from contextd.buffers import Buffer
 from contextd.callers import Caller
 from contextd.notes import Notes
 from contextd.operations import Operation, Result
@@ -18,6 +21,8 @@ PAUSE = timedelta(minutes=30)
 """A session ends when nothing is called for that long; so does the time to use what was found."""
 ONE_WRITER = 0x0C0DE1
 """Number of the lock that makes processes write one after the other, so sessions begin once."""
+
+logger = logging.getLogger(__name__)
 
 # A record counts as it was spoken of last: what was read and then rated bad did not help.
 JUDGE = """
@@ -37,6 +42,19 @@ WHERE event.id = judged.id AND event.was_useful IS DISTINCT FROM judged.was_usef
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A call as `operation_finished` tells of it, and when that was."""
+
+    at: datetime
+    operation: str
+    caller: Caller
+    outcome: str
+    seconds: float
+    notes: Notes
+    result: Result | None
+
+
 def note(
     operation: Operation,
     caller: Caller,
@@ -48,10 +66,11 @@ def note(
     """Keep it until the buffer is written; takes no time of the call's."""
     kept = result if notes.searches else None
     now = timezone.now()
-    buffer.add(Finished(now, operation.name, caller, category, seconds, notes, kept))
+    if not buffer.add(Finished(now, operation.name, caller, category, seconds, notes, kept)):
+        logs.warn_seldom(logger, "calls are not counted: too many wait to be written")
 
 
-def write(calls: list[Finished]) -> None:
+def write(calls: Sequence[Finished]) -> None:
     with transaction.atomic():
         wait_for_other_writers()
         sessions = {key: list(of_key) for key, of_key in _by_session(calls)}
@@ -189,4 +208,4 @@ def forget_before(moment: datetime) -> None:
     ended.update(key="", principal="", client="")
 
 
-buffer = Buffer(write)
+buffer = Buffer("counted calls", write, settings.CONTEXTD_EVENTS_SECONDS)

@@ -198,7 +198,7 @@ CONTEXTD_GATEWAY_COMMANDS = ENVIRONMENT.gateway_commands
 CONTEXTD_GATEWAY_PRIVATE_HOSTS = ENVIRONMENT.gateway_private_hosts
 CONTEXTD_AUDIT_DAYS = ENVIRONMENT.audit_days
 CONTEXTD_EVENTS_DAYS = ENVIRONMENT.events_days
-# How long calls wait before they are written together; None: until somebody asks.
+# How long calls wait before they are counted together; None: until somebody asks.
 CONTEXTD_EVENTS_SECONDS: float | None = 1.0
 CONTEXTD_TOKEN_PRICE = ENVIRONMENT.token_price
 CONTEXTD_READING_LIMIT = ENVIRONMENT.reading_limit

@@ -8,14 +8,15 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+from contextd.buffers import Buffer
 from contextd.callers import Caller, Door, Principal
 from contextd.errors import NotAllowed
 from contextd.operations import Operation
-from contexts.collection import Collection
 from contexts.models import AuditEntry
 
 NOTHING = "-"
 AT_ONCE = 10_000
+EVERY_SECONDS = 0.25
 
 GIVEN = [field for field in AuditEntry._meta.concrete_fields if not field.primary_key]
 # Every call pays for this, so it is SQL. Sent together the two statements are one transaction,
@@ -69,7 +70,7 @@ def record_refusal(
 def record(**values: Any) -> None:
     values["at"] = timezone.now()
     entry = [storable(values[field.attname], field.max_length) for field in GIVEN]
-    if _collection is None or not _collection.add(entry):
+    if _buffer is None or not _buffer.add(entry):
         write([entry])
 
 
@@ -96,21 +97,21 @@ def insert() -> str:
     )
 
 
-_collection: Collection | None = None
+_buffer: Buffer[Entry] | None = None
 
 
 def collect() -> None:
     """From now on entries are written some at a time; a process that is killed loses the last."""
-    global _collection
-    _collection = Collection(write)
+    global _buffer
+    _buffer = Buffer("entries of the audit", write, EVERY_SECONDS)
 
 
 def write_collected() -> None:
     """Write the rest; from now on each entry is written at once again."""
-    global _collection
-    if _collection is not None:
-        collection, _collection = _collection, None
-        collection.end()
+    global _buffer
+    if _buffer is not None:
+        buffer, _buffer = _buffer, None
+        buffer.flush()
 
 
 def expire() -> None:

@@ -76,7 +76,7 @@ def quick_passwords() -> Iterator[None]:
 def events_when_asked() -> Iterator[None]:
     """Calls are counted when a test asks for it, and not at odd times."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(settings, "CONTEXTD_EVENTS_SECONDS", None)
+        patched.setattr(recording.buffer, "seconds", None)
         yield
         recording.buffer.clear()
 

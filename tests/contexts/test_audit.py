@@ -7,7 +7,6 @@ from typing import Any
 import httpx2
 import pytest
 from django.contrib.auth.models import User
-from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
@@ -15,7 +14,6 @@ from contextd import pipeline
 from contextd.callers import Caller, Entry
 from contextd.signals import serving_began, serving_ended
 from contexts import audit, tasks
-from contexts.collection import Collection
 from contexts.models import AuditEntry, Token
 from tests.contexts.conftest import MakeContext, MakeToken, Post, grant
 from tests.plain_http import modern
@@ -219,21 +217,3 @@ def test_a_user_who_is_gone_keeps_no_entry_out(caller: Caller, ann: User) -> Non
     pipeline.call("checkpoint_list", {}, dataclasses.replace(caller, user_id=ann.pk + 1))
 
     assert AuditEntry.objects.get().user is None
-
-
-def test_rows_that_cannot_be_written_wait_for_the_database(caplog: Any) -> None:
-    written: list[Any] = []
-
-    def write(rows: Any) -> None:
-        if not caplog.records:
-            raise OperationalError("away")
-        written.extend(rows)
-
-    collection = Collection(write)
-    for number in range(3):
-        collection.add([number])
-    assert eventually(lambda: len(written) == 3)
-    collection.end()
-
-    assert written == [[0], [1], [2]]
-    assert "3 entries wait" in caplog.text
