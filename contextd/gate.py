@@ -7,6 +7,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,6 +19,7 @@ from contextd import protected_resource
 from contextd.errors import ContextdError, Invalid, NotAllowed, RateLimited
 
 MCP_PATH = "/mcp"
+MOST_HOSTS = 256
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603
 
@@ -117,13 +119,18 @@ def check_doubled(counts: Mapping[str, int]) -> None:
 
 
 def check_host(host: str) -> None:
-    domain, _port = split_domain_port(host)
-    if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
+    if not is_one_of(host, tuple(settings.ALLOWED_HOSTS)):
         raise UnknownHost(
             f"this server does not answer to the host name {host[:255]!r}; "
             "add it to CONTEXTD_ALLOWED_HOSTS if it should",
             field="host",
         )
+
+
+@lru_cache(MOST_HOSTS)
+def is_one_of(host: str, allowed: tuple[str, ...]) -> bool:
+    domain, _port = split_domain_port(host)
+    return bool(domain) and validate_host(domain, allowed)
 
 
 def check_origin(origin: str, host: str) -> None:

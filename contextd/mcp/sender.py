@@ -1,10 +1,14 @@
 """Who sends a request over HTTP."""
 
+from functools import lru_cache
+
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 
 from contextd.auth import Admission, Arrival
 from contextd.callers import Principal
+
+MOST_KEPT = 1024
 
 
 class Sender(AuthenticatedUser):
@@ -12,9 +16,7 @@ class Sender(AuthenticatedUser):
 
     def __init__(self, arrival: Arrival, admission: Admission) -> None:
         self.arrival, self.admission = arrival, admission
-        super().__init__(
-            AccessToken(token="", client_id=self.principal.name, scopes=[], subject=self.context)
-        )
+        super().__init__(token_of(self.principal.name, self.context))
 
     @property
     def principal(self) -> Principal:
@@ -23,3 +25,8 @@ class Sender(AuthenticatedUser):
     @property
     def context(self) -> str:
         return self.admission.entry.name
+
+
+@lru_cache(MOST_KEPT)
+def token_of(principal: str, context: str) -> AccessToken:
+    return AccessToken(token="", client_id=principal, scopes=[], subject=context)
