@@ -60,10 +60,12 @@ class Command(BaseCommand):
             restarted = supervisor.start_valkey(running)
             with usable_database():
                 migrate()
+            # What people wait for starts first; the rest is done while it does.
+            server = running.enter_context(supervisor.web_server().start())
+            with usable_database():
                 load_shipped()
             restarted.append(running.enter_context(supervisor.Restarted(supervisor.worker())))
             restarted.append(running.enter_context(supervisor.Restarted(supervisor.gateway())))
-            server = running.enter_context(supervisor.web_server().start())
             parts = [*postgres, server]
             server.wait_until(lambda: all_run(parts) and web.ask("/readyz") is not None, pause=0.2)
             with usable_database():
