@@ -3,14 +3,16 @@ from django.http import HttpRequest
 
 from checkpoints import services
 from checkpoints.models import Checkpoint
-from contextd.admin import ByOperation, TagFilter
+from contextd.admin import ByOperation, ModelAdmin, TagFilter
 
 EDITED = ["summary", "description", "context", "tags"]
 SHOWN = ["project", "project_path", "token_count", "created_by", "created_at", "updated_at"]
 
 
 @admin.register(Checkpoint)
-class CheckpointAdmin(ByOperation, admin.ModelAdmin[Checkpoint]):
+class CheckpointAdmin(ByOperation, ModelAdmin[Checkpoint]):
+    group, icon = "Knowledge", "bookmark"
+    about = "Where sessions of work stood, so that the next one can go on. Assistants save them."
     search_domain = services.DOMAIN
     update_operation = "checkpoint_update"
     operation_fields = EDITED

@@ -28,6 +28,9 @@ ALLOWED_ORIGINS = ENVIRONMENT.allowed_origins
 CSRF_TRUSTED_ORIGINS = ENVIRONMENT.allowed_origins
 
 INSTALLED_APPS = [
+    "unfold",  # before the admin, whose templates it replaces
+    "unfold.contrib.import_export",
+    "import_export",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -172,6 +175,15 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "analytics.api.documented.with_failures",
     ],
+}
+UNFOLD = {
+    "SITE_TITLE": "contextd",
+    "SITE_HEADER": "contextd",
+    "SITE_SYMBOL": "neurology",
+    "SITE_URL": "/dashboard/",
+    "SITE_FAVICONS": [{"rel": "icon", "href": "data:,"}],
+    "STYLES": ["contextd.admin.navigation.style"],
+    "SIDEBAR": {"show_search": True, "navigation": "contextd.admin.navigation.groups"},
 }
 # Modules with addresses of their own, from the root.
 CONTEXTD_PAGES = ["analytics.urls"]

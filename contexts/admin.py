@@ -6,6 +6,7 @@ from django.contrib.auth import get_user_model
 from django.db.models import ForeignKey, QuerySet
 from django.http import HttpRequest
 
+from contextd.admin import LookedAt, ModelAdmin, TabularInline, widgets
 from contextd.callers import DEFAULT_CONTEXT
 from contextd.encryption import Undecipherable
 from contextd.errors import Invalid
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
     ContextForm = forms.ModelForm[Context]
     TokenModelForm = forms.ModelForm[Token]
     VariableModelForm = forms.ModelForm[Variable]
-    Inline = admin.TabularInline[Any, Context]
+    Inline = TabularInline[Any, Context]
 else:
     ContextForm = TokenModelForm = VariableModelForm = forms.ModelForm
-    Inline = admin.TabularInline
+    Inline = TabularInline
 
 GIVEN_BY_ADMINS = ["name", "all_projects", "projects", "calls_per_second", "calls_at_once"]
 
@@ -70,7 +71,7 @@ class GrantInline(PartOfContext):
 class VariableForm(VariableModelForm):
     """What is secret does not go to the browser again."""
 
-    value = forms.CharField(widget=forms.Textarea({"rows": 1, "cols": 40}), required=False)
+    value = forms.CharField(widget=widgets.Textarea({"rows": 1, "cols": 40}), required=False)
 
     class Meta:
         model = Variable
@@ -114,7 +115,11 @@ class VariableInline(PartOfContext):
 
 
 @admin.register(Context)
-class ContextAdmin(admin.ModelAdmin[Context]):
+class ContextAdmin(ModelAdmin[Context]):
+    group, icon = "Access", "shield_person"
+    about = (
+        "What assistants see and may use: tools, projects, rates. They name one, or use `default`."
+    )
     list_display = ["name", "description", "is_active", "is_open", "all_projects", "updated_at"]
     list_filter = ["is_active", "is_open"]
     search_fields = ["name", "description"]
@@ -164,9 +169,11 @@ class TokenForm(TokenModelForm):
 
 
 @admin.register(Token)
-class TokenAdmin(admin.ModelAdmin[Token]):
+class TokenAdmin(ModelAdmin[Token]):
     """Superusers see the tokens of all; other staff see and make their own."""
 
+    group, icon = "Access", "key"
+    about = "What assistants log in with. A token is shown one time, when it is made."
     form = TokenForm
     list_display = [
         "name", "hint", "user", "is_read_only", "expires_at", "last_used_at", "revoked_at"
@@ -217,6 +224,7 @@ class TokenAdmin(admin.ModelAdmin[Token]):
     def revoke_selected(self, request: HttpRequest, queryset: QuerySet[Token]) -> None:
         for token in queryset:
             tokens.revoke(token)
+            self.log_change(request, token, "revoked")
         messages.success(request, "Revoked: they stop working with the next call")
 
 
@@ -234,7 +242,9 @@ class InContext(admin.SimpleListFilter):
 
 
 @admin.register(AuditEntry)
-class AuditEntryAdmin(admin.ModelAdmin[AuditEntry]):
+class AuditEntryAdmin(LookedAt, ModelAdmin[AuditEntry]):
+    group, icon = "Activity", "receipt_long"
+    about = "Who called what, and what was refused."
     list_display = [
         "at", "principal", "user", "operation", "context", "door", "client", "outcome",
         "was_allowed", "milliseconds",
@@ -243,12 +253,3 @@ class AuditEntryAdmin(admin.ModelAdmin[AuditEntry]):
     list_select_related = ["user"]
     search_fields = ["principal", "user__username", "operation", "client", "connection"]
     show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: AuditEntry | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: AuditEntry | None = None) -> bool:
-        return False

@@ -2,22 +2,22 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.widgets import AdminTextareaWidget
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import QuerySet, URLField
 from django.http import HttpRequest
 from django.utils.html import format_html
 
+from contextd.admin import ModelAdmin, TabularInline, widgets
 from contextd.errors import ContextdError
 from gateway import pinning, services
 from gateway.models import Upstream, UpstreamEvent, UpstreamSetting, UpstreamTool
 
 if TYPE_CHECKING:
     SettingModelForm = forms.ModelForm[UpstreamSetting]
-    Inline = admin.TabularInline[Any, Upstream]
+    Inline = TabularInline[Any, Upstream]
 else:
     SettingModelForm = forms.ModelForm
-    Inline = admin.TabularInline
+    Inline = TabularInline
 
 
 class SettingForm(SettingModelForm):
@@ -25,7 +25,7 @@ class SettingForm(SettingModelForm):
 
     value = forms.CharField(
         required=False,
-        widget=forms.PasswordInput({"autocomplete": "new-password"}),
+        widget=widgets.Password({"autocomplete": "new-password"}),
         help_text="Leave empty to keep what is saved",
     )
 
@@ -86,7 +86,9 @@ SHOWN = ["state", "reason", "next_retry_at", "state_since"]
 
 
 @admin.register(Upstream)
-class UpstreamAdmin(admin.ModelAdmin[Upstream]):
+class UpstreamAdmin(ModelAdmin[Upstream]):
+    group, icon = "Other servers", "dns"
+    about = "MCP servers whose tools are offered beside contextd's own, as namespace__tool."
     list_display = ["namespace", "transport", "is_enabled", "state", "reason", "next_retry_at"]
     list_filter = ["state", "transport", "is_enabled"]
     search_fields = ["namespace"]
@@ -94,7 +96,7 @@ class UpstreamAdmin(admin.ModelAdmin[Upstream]):
     inlines = [SettingInline, ToolInline, EventInline]
     actions = ["restart_selected", "refresh_selected"]
     formfield_overrides = {
-        ArrayField: {"delimiter": "\n", "widget": AdminTextareaWidget},
+        ArrayField: {"delimiter": "\n", "widget": widgets.Lines},
         URLField: {"assume_scheme": "https"},
     }
 
@@ -127,9 +129,9 @@ def control(request: HttpRequest, action: str, upstreams: QuerySet[Upstream]) ->
 
 
 @admin.register(UpstreamTool)
-class UpstreamToolAdmin(admin.ModelAdmin[UpstreamTool]):
-    """To look at, and to approve what is held back."""
-
+class UpstreamToolAdmin(ModelAdmin[UpstreamTool]):
+    group, icon = "Other servers", "build"
+    about = "A tool that changed after it was approved is held back until you approve it again."
     list_display = ["__str__", "wire_name", "standing", "digest"]
     list_filter = ["upstream", "is_present", "is_allowed"]
     list_select_related = ["upstream"]
@@ -160,4 +162,5 @@ class UpstreamToolAdmin(admin.ModelAdmin[UpstreamTool]):
     def approve_selected(self, request: HttpRequest, queryset: QuerySet[UpstreamTool]) -> None:
         for tool in queryset.select_related("upstream"):
             services.approve(tool)
+            self.log_change(request, tool, "approved")
             messages.success(request, f"{tool} is approved")

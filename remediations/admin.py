@@ -1,7 +1,7 @@
 from django.contrib import admin
 from django.http import HttpRequest
 
-from contextd.admin import ByOperation, TagFilter
+from contextd.admin import ByOperation, ModelAdmin, TagFilter
 from remediations import services
 from remediations.models import Remediation
 
@@ -16,7 +16,12 @@ SHOWN = [
 
 
 @admin.register(Remediation)
-class RemediationAdmin(ByOperation, admin.ModelAdmin[Remediation]):
+class RemediationAdmin(ByOperation, ModelAdmin[Remediation]):
+    group, icon = "Knowledge", "healing"
+    about = (
+        "Errors and what fixed them. Those without a project are known to all. What worked for "
+        "others is found first."
+    )
     search_domain = services.DOMAIN
     update_operation = "remediation_update"
     operation_fields = EDITED

@@ -5,25 +5,20 @@ from django.contrib import admin, messages
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 
-from contextd.admin import SearchByMeaning
+from contextd.admin import LookedAt, ModelAdmin, ReadOnly, SearchByMeaning
 from repositories import services
 from repositories.models import Repository, SourceFile
 
 
-class ReadOnly:
-    """For a ModelAdmin of what only indexing writes."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-
 @admin.register(Repository)
-class RepositoryAdmin(ReadOnly, admin.ModelAdmin[Repository]):
-    """To look at, to index again and to remove; new ones come by index_repository."""
+class RepositoryAdmin(ReadOnly, ModelAdmin[Repository]):
+    """Only indexing writes them."""
 
+    group, icon = "Code", "source"
+    about = (
+        "Folders of code that can be searched. New ones come by the tool index_repository or by "
+        "`manage.py index_repo`; here they are indexed again and removed."
+    )
     list_display = ["path", "project", "files", "last_run", "unreadable", "pending", "indexed_at"]
     list_filter = ["project"]
     list_select_related = ["project"]
@@ -80,9 +75,9 @@ class RepositoryAdmin(ReadOnly, admin.ModelAdmin[Repository]):
 
 
 @admin.register(SourceFile)
-class SourceFileAdmin(ReadOnly, SearchByMeaning, admin.ModelAdmin[SourceFile]):
-    """To look for; what is to be gone is excluded in its repository."""
-
+class SourceFileAdmin(LookedAt, SearchByMeaning, ModelAdmin[SourceFile]):
+    group, icon = "Code", "draft"
+    about = "Files as they are searched. One that should not be here is excluded in its repository."
     search_domain = services.DOMAIN
     list_display = ["path", "repository", "language", "size", "modified_at", "indexed_at"]
     list_filter = ["repository", "language"]
@@ -92,9 +87,6 @@ class SourceFileAdmin(ReadOnly, SearchByMeaning, admin.ModelAdmin[SourceFile]):
         *("repository", "path", "language", "size"),
         *("symbols", "text", "modified_at", "indexed_at"),
     ]
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
     @admin.display(description="as it is searched")
     def text(self, file: SourceFile) -> str:

@@ -3,8 +3,6 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.helpers import ActionForm
-from django.contrib.admin.widgets import AdminTextareaWidget
 from django.db.models import QuerySet, TextField
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -12,17 +10,28 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from contextd import auth
-from contextd.admin import ByOperation, OperationForm, TagFilter
+from contextd.admin import (
+    ByOperation,
+    LookedAt,
+    ModelAdmin,
+    OperationForm,
+    TabularInline,
+    TagFilter,
+    widgets,
+)
 from contextd.errors import ContextdError
 from skills import services, serving, transfer, wording
 from skills.models import Skill, SkillUse, SkillVersion, State
 from skills.pages import SkillPages
 
 if TYPE_CHECKING:
-    VersionInlineOf = admin.TabularInline[SkillVersion, Skill]
-    UseInlineOf = admin.TabularInline[SkillUse, Skill]
+    VersionInlineOf = TabularInline[SkillVersion, Skill]
+    UseInlineOf = TabularInline[SkillUse, Skill]
+    from django.contrib.admin.helpers import ActionForm
 else:
-    VersionInlineOf = UseInlineOf = admin.TabularInline
+    from unfold.forms import ActionForm
+
+    VersionInlineOf = UseInlineOf = TabularInline
 
 EDITED = [
     *("name", "description", "content", "version", "category"),
@@ -50,7 +59,10 @@ class MarkdownField(forms.CharField):
 
 class SkillForm(OperationForm):
     note = forms.CharField(
-        max_length=500, required=False, help_text="Why, for the history of versions"
+        max_length=500,
+        required=False,
+        help_text="Why, for the history of versions",
+        widget=widgets.TextInput,
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -61,7 +73,9 @@ class SkillForm(OperationForm):
 
 
 class TagForm(ActionForm):
-    tag = forms.CharField(max_length=50, required=False)
+    tag = forms.CharField(
+        max_length=50, required=False, label="", widget=forms.TextInput({"aria-label": "Tag"})
+    )
 
 
 class VersionInline(VersionInlineOf):
@@ -103,11 +117,16 @@ class UseInline(UseInlineOf):
 
 
 @admin.register(Skill)
-class SkillAdmin(SkillPages, ByOperation, admin.ModelAdmin[Skill]):
+class SkillAdmin(SkillPages, ByOperation, ModelAdmin[Skill]):
+    group, icon = "Knowledge", "school"
+    about = (
+        "Ways of working that proved themselves. Assistants find and use those that are published; "
+        "each change keeps the version before."
+    )
     form = SkillForm
     formfield_overrides = {
         **ByOperation.formfield_overrides,
-        TextField: {"form_class": MarkdownField, "widget": AdminTextareaWidget},
+        TextField: {"form_class": MarkdownField, "widget": widgets.Textarea},
     }
     search_domain = services.DOMAIN
     update_operation = "skill_update"
@@ -208,19 +227,10 @@ class SkillAdmin(SkillPages, ByOperation, admin.ModelAdmin[Skill]):
 
 
 @admin.register(SkillUse)
-class SkillUseAdmin(admin.ModelAdmin[SkillUse]):
-    """Who uses what."""
-
+class SkillUseAdmin(LookedAt, ModelAdmin[SkillUse]):
+    group, icon = "Activity", "trending_up"
+    about = "Who uses which skill, and what came of it."
     list_display = ["skill", "principal", *COUNTED]
     list_select_related = ["skill"]
     search_fields = ["principal", "skill__name"]
     list_filter = ["last_used_at"]
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False

@@ -11,6 +11,7 @@ from django.urls import path, reverse
 from django.views.decorators.http import require_POST
 
 from contextd import auth
+from contextd.admin import widgets
 from contextd.errors import ContextdError
 from contextd.models import Project
 from skills import keeping, rendering, sources, transfer
@@ -24,11 +25,16 @@ else:
 
 
 class ImportForm(forms.Form):
-    archive = forms.FileField(help_text="A zip archive")
+    archive = forms.FileField(help_text="A zip archive", widget=widgets.File)
     project = forms.ModelChoiceField(
-        Project.objects.all(), required=False, help_text="Without one, all may use them"
+        Project.objects.all(),
+        required=False,
+        help_text="Without one, all may use them",
+        widget=widgets.Select,
     )
-    note = forms.CharField(max_length=500, required=False, help_text="Why, for the history")
+    note = forms.CharField(
+        max_length=500, required=False, help_text="Why, for the history", widget=widgets.TextInput
+    )
 
 
 class SkillPages(Mixin):

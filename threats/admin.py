@@ -9,7 +9,7 @@ from django.urls import URLPattern, path
 from django.utils.html import format_html
 
 from contextd import yaml_files
-from contextd.admin import OriginFilter, Shipped
+from contextd.admin import ModelAdmin, OriginFilter, Shipped, widgets
 from contextd.yaml_files import Faulty
 from threats import knowledge, pages, services
 from threats.models import Threat
@@ -21,7 +21,7 @@ class ThreatForm(forms.ModelForm[Threat]):
 
     pattern: ThreatPattern
     content = forms.CharField(
-        widget=forms.Textarea(attrs={"rows": 40, "cols": 120, "style": "font-family: monospace"}),
+        widget=widgets.Lines(attrs={"rows": 40, "class": "code"}),
         help_text="As in the files that ship; mistakes are told with their lines",
     )
 
@@ -45,7 +45,12 @@ class ThreatForm(forms.ModelForm[Threat]):
 
 
 @admin.register(Threat)
-class ThreatAdmin(Shipped, admin.ModelAdmin[Threat]):
+class ThreatAdmin(Shipped, ModelAdmin[Threat]):
+    group, icon = "Knowledge", "security"
+    about = (
+        "What can go wrong with kinds of work, and how to do it right. What you change here stays "
+        "when contextd is upgraded; a newer text is offered."
+    )
     form = ThreatForm
     library = services.LIBRARY
     search_domain = services.DOMAIN
@@ -65,10 +70,12 @@ class ThreatAdmin(Shipped, admin.ModelAdmin[Threat]):
 
     @admin.action(description="Publish the selected threats", permissions=["change"])
     def publish(self, request: HttpRequest, queryset: QuerySet[Threat]) -> None:
+        self.log_changes(request, queryset, "published")
         messages.success(request, f"{services.publish(queryset, is_published=True)} published")
 
     @admin.action(description="Make drafts of the selected threats", permissions=["change"])
     def make_drafts(self, request: HttpRequest, queryset: QuerySet[Threat]) -> None:
+        self.log_changes(request, queryset, "made a draft")
         drafts = services.publish(queryset, is_published=False)
         messages.success(request, f"{drafts} are drafts now: assistants do not see them")
 

@@ -2,14 +2,12 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.widgets import AdminTextareaWidget
-from django.contrib.postgres.fields import ArrayField
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from contextd import search, shipped
-from contextd.admin import SearchByMeaning
+from contextd.admin import ONE_A_LINE, ModelAdmin, ReadOnly, SearchByMeaning, widgets
 from contextd.errors import Invalid
 from troubleshoot import curating, library
 from troubleshoot.models import Diagnosis, Pattern
@@ -20,14 +18,6 @@ WRITTEN = [
 ]
 COUNTED = ["used_count", "last_used_at", "worked", "did_not_work", "created_at", "updated_at"]
 SEPARATOR = "\n---\n"
-
-
-class Lines(AdminTextareaWidget):
-    """Browsers end lines in their own way."""
-
-    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
-        typed = super().value_from_datadict(data, files, name)
-        return typed.replace("\r\n", "\n") if isinstance(typed, str) else typed
 
 
 class PatternForm(forms.ModelForm[Pattern]):
@@ -68,17 +58,20 @@ class OriginFilter(admin.SimpleListFilter):
 
 
 @admin.register(Pattern)
-class PatternAdmin(SearchByMeaning, admin.ModelAdmin[Pattern]):
+class PatternAdmin(SearchByMeaning, ModelAdmin[Pattern]):
     """What people write wins over what ships, and upgrades leave it alone."""
 
+    group, icon = "Knowledge", "troubleshoot"
+    about = (
+        "Causes of errors, how to be sure of them and how to end them. Drafts take no part in "
+        "diagnoses. What you change here stays when contextd is upgraded."
+    )
     search_domain = library.DOMAIN
     form = PatternForm
     list_display = ["title", "category", "severity", "is_draft", "used_count", "worked"]
     list_filter = ["category", "severity", "is_draft", OriginFilter]
     fields = [*WRITTEN, "is_draft", *COUNTED]
-    formfield_overrides = {
-        ArrayField: {"delimiter": "\n", "widget": Lines, "help_text": "One a line"}
-    }
+    formfield_overrides = ONE_A_LINE
     actions = ["publish", "take_offered"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Pattern | None = None) -> list[str]:
@@ -89,7 +82,7 @@ class PatternAdmin(SearchByMeaning, admin.ModelAdmin[Pattern]):
         if db_field.name == "errors":
             kwargs |= {
                 "delimiter": SEPARATOR,
-                "widget": Lines,
+                "widget": widgets.Lines,
                 "help_text": "As they are printed, parted by a line of ---",
             }
             return db_field.formfield(**kwargs)
@@ -123,6 +116,7 @@ class PatternAdmin(SearchByMeaning, admin.ModelAdmin[Pattern]):
                 continue
             pattern.is_draft = False
             curating.save(pattern)
+            self.log_change(request, pattern, "published")
             messages.success(request, f"{pattern.key} is published")
 
     @admin.action(description="Take the newer text that ships", permissions=["change"])
@@ -132,19 +126,13 @@ class PatternAdmin(SearchByMeaning, admin.ModelAdmin[Pattern]):
 
 
 @admin.register(Diagnosis)
-class DiagnosisAdmin(admin.ModelAdmin[Diagnosis]):
-    """To look at, and to learn from."""
-
+class DiagnosisAdmin(ReadOnly, ModelAdmin[Diagnosis]):
+    group, icon = "Activity", "stethoscope"
+    about = "Errors that assistants asked about. One that is solved can be drafted as a pattern."
     list_display = ["__str__", "status", "category", "mode", "principal", "created_at"]
     list_filter = ["status", "category", "mode", "created_at"]
     search_fields = ["error_message", "error_type", "fixed_by", "principal"]
     actions = ["draft_patterns"]
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Diagnosis | None = None) -> bool:
-        return False
 
     @admin.action(description="Draft a pattern of each that is solved", permissions=["view"])
     def draft_patterns(self, request: HttpRequest, queryset: QuerySet[Diagnosis]) -> None:

@@ -1,0 +1,27 @@
+"""The admin door: how people curate; apps build their `admin.py` of what is here."""
+
+from contextd.admin import accounts, records  # noqa: F401  (they register their pages)
+from contextd.admin.editing import ByOperation, OperationForm
+from contextd.admin.searching import SearchByMeaning, TagFilter
+from contextd.admin.shipping import OriginFilter, Shipped
+from contextd.admin.theme import (
+    ONE_A_LINE,
+    LookedAt,
+    ModelAdmin,
+    ReadOnly,
+    TabularInline,
+)
+
+__all__ = [
+    "ONE_A_LINE",
+    "ByOperation",
+    "LookedAt",
+    "ModelAdmin",
+    "OperationForm",
+    "OriginFilter",
+    "ReadOnly",
+    "SearchByMeaning",
+    "Shipped",
+    "TabularInline",
+    "TagFilter",
+]

@@ -1,0 +1,97 @@
+"""Edits and deletions that are calls of operations."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import messages
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+
+from contextd import auth, operations, pipeline, search
+from contextd.admin.searching import SearchByMeaning
+from contextd.admin.theme import ONE_A_LINE
+from contextd.errors import ContextdError, Invalid
+from contextd.operations import Result
+
+
+class OperationForm(forms.ModelForm[Any]):
+    """Tells what the operation would refuse beside the field, so that nothing typed is lost."""
+
+    operation: ClassVar[str]
+    operation_fields: ClassVar[list[str]]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        described = operations.get(self.operation).request.model_fields
+        for name in self.operation_fields:
+            if name in self.fields and not self.fields[name].help_text:
+                self.fields[name].help_text = described[name].description or ""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        arguments = {name: cleaned[name] for name in self.operation_fields if name in cleaned}
+        if self.errors:
+            return cleaned
+        try:
+            operations.get(self.operation).parse({"id": str(self.instance.pk), **arguments})
+        except Invalid as error:
+            for problem in error.details["problems"]:
+                field = problem["field"].partition(".")[0]
+                self.add_error(field if field in self.fields else None, problem["error"])
+        return cleaned
+
+
+class ByOperation(SearchByMeaning):
+    """For a ModelAdmin: edits and deletions are calls of operations, limited and recorded like any.
+
+    `update_operation` takes the record's id and `operation_fields`; `delete_operation` the id.
+    Many at once are deleted in one step, which the admin's own history records.
+    """
+
+    form = OperationForm
+    is_atomic = False
+    formfield_overrides = ONE_A_LINE
+    update_operation: str
+    operation_fields: list[str]
+    delete_operation: str
+
+    def get_form(self, *args: Any, **kwargs: Any) -> type[Any]:
+        form: type[Any] = super().get_form(*args, **kwargs)
+        form.operation, form.operation_fields = self.update_operation, self.operation_fields
+        return form
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        fields = {name: form.cleaned_data[name] for name in self.operation_fields}
+        saved: Any = self._call(request, self.update_operation, {"id": str(obj.pk), **fields})
+        obj.refresh_from_db()  # history and message show what was stored, not what was typed
+        if saved.redacted:
+            messages.warning(request, f"{saved.redacted} credentials were replaced before saving")
+        if saved.notice:
+            messages.warning(request, saved.notice)
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        self._call(request, self.delete_operation, {"id": str(obj.pk)})
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        with transaction.atomic():
+            search.forget(self.search_domain, list(queryset.values_list("pk", flat=True)))
+            queryset.delete()
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return self._told(request, partial(super().changeform_view, request, *args, **kwargs))
+
+    def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return self._told(request, partial(super().delete_view, request, *args, **kwargs))
+
+    def _told(self, request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpResponse:
+        try:
+            return view()
+        except ContextdError as error:
+            messages.error(request, f"Not done: {error.message}")
+            return HttpResponseRedirect(request.get_full_path())
+
+    def _call(self, request: HttpRequest, name: str, arguments: dict[str, Any]) -> Result:
+        return pipeline.call(name, arguments, auth.caller_of_admin(request))

@@ -1,0 +1,57 @@
+"""Finding records in the lists of the admin."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.db.models import Case, Count, F, Func, QuerySet, When
+from django.http import HttpRequest
+
+from contextd import search
+
+if TYPE_CHECKING:
+    Mixin = admin.ModelAdmin[Any]
+else:
+    Mixin = object
+
+
+class SearchByMeaning(Mixin):
+    """For a ModelAdmin: the search box ranks by words and meaning; set `search_domain`."""
+
+    search_domain: str
+    search_fields = ["pk"]
+    search_help_text = "Words or a whole sentence; results are ranked by words and meaning"
+    max_found = 100
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        if not search_term.strip():
+            return queryset, False
+        found = search.find(
+            search_term,
+            domain=self.search_domain,
+            projects=None,
+            records=queryset,
+            limit=self.max_found,
+        )
+        ids = [hit.record_id for hit in found.hits]
+        ranked = queryset.filter(pk__in=ids)
+        if "o" not in request.GET:
+            ranked = ranked.order_by(Case(*(When(pk=pk, then=rank) for rank, pk in enumerate(ids))))
+        return ranked, False
+
+
+class TagFilter(admin.SimpleListFilter):
+    """By the tags that the records of the list have, those used most first."""
+
+    title = "tag"
+    parameter_name = "tag"
+    most = 50
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        tags = model_admin.model.objects.annotate(tag=Func(F("tags"), function="unnest"))
+        counted = tags.values_list("tag").annotate(count=Count("pk")).order_by("-count", "tag")
+        return [(tag, f"{tag} ({count})") for tag, count in counted[: self.most]]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(tags__contains=[self.value()]) if self.value() else queryset

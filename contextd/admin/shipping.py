@@ -1,0 +1,68 @@
+"""Records that ship with contextd beside those that people wrote."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+
+from contextd import search, shipped
+from contextd.admin.searching import SearchByMeaning
+from contextd.models import ShippedRecord
+
+
+class OriginFilter(admin.SimpleListFilter):
+    title = "origin"
+    parameter_name = "origin"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        origins = sorted({row.origin for row in model_admin.get_queryset(request)})
+        return [(origin, origin) for origin in origins]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if not self.value():
+            return queryset
+        return queryset.filter(pk__in=[row.pk for row in queryset if row.origin == self.value()])
+
+
+class Shipped(SearchByMeaning):
+    """For a ModelAdmin of a `ShippedRecord`: whose text it is, and how to take the newer one.
+
+    `library` is where it ships; show `origin` in the list and `newer_text` on the page. What
+    ships cannot be deleted, since the next start would bring it back.
+    """
+
+    library: shipped.Library
+    actions = ["take_shipped_text"]
+
+    @admin.display(description="origin")
+    def origin(self, row: ShippedRecord) -> str:
+        return row.origin
+
+    @admin.display(description="what would change in a newer text that ships")
+    def newer_text(self, row: ShippedRecord) -> str:
+        return format_html("<pre>{}</pre>", shipped.difference(row)) if row.offered else "-"
+
+    @admin.action(description="Take the newer text that ships", permissions=["change"])
+    def take_shipped_text(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        taken = shipped.take_offered(self.library, queryset)
+        messages.success(request, f"{len(taken)} now say what ships")
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        with transaction.atomic():
+            super().save_model(request, obj, form, change)
+            shipped.index(self.library, [obj])
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        ships = obj is not None and obj.shipped is not None
+        return not ships and super().has_delete_permission(request, obj)
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        self.delete_queryset(request, type(obj)._default_manager.filter(pk=obj.pk))
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        with transaction.atomic():
+            search.forget(self.search_domain, list(queryset.values_list("pk", flat=True)))
+            queryset.delete()

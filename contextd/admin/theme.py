@@ -1,0 +1,75 @@
+"""How pages for curating look: the theme, what each is for, and where it is found."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from django.contrib import admin
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse
+
+from contextd.admin.widgets import Lines
+
+M = TypeVar("M", bound=Model)
+
+if TYPE_CHECKING:
+    from django.contrib.admin import TabularInline
+
+    class Themed: ...
+else:
+    from unfold.admin import ModelAdmin as Themed
+    from unfold.admin import TabularInline
+
+__all__ = ["ONE_A_LINE", "LookedAt", "ModelAdmin", "ReadOnly", "TabularInline"]
+
+ONE_A_LINE: Any = {ArrayField: {"delimiter": "\n", "widget": Lines, "help_text": "One a line"}}
+
+
+class Saving(admin.ModelAdmin[M]):
+    """Below the theme, whose own `changeform_view` ends here."""
+
+    is_atomic: ClassVar[bool] = True
+    """False where saving embeds or calls out, which no transaction should wait for."""
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        view = super().changeform_view if self.is_atomic else self._changeform_view  # type: ignore[attr-defined]
+        response: HttpResponse = view(request, *args, **kwargs)
+        return response
+
+
+class ModelAdmin(Themed, Saving[M]):
+    """What every ModelAdmin here is."""
+
+    group: ClassVar[str] = "More"
+    """Under which heading it is found; `navigation.GROUPS` has their order."""
+    icon: ClassVar[str] = "table_rows"
+    """Its name among the Material Symbols."""
+    about: ClassVar[str] = ""
+    """Told above the list and above the form."""
+
+    list_before_template = change_form_before_template = "admin/about.html"
+    list_fullwidth = True
+    list_filter_sheet = False
+    warn_unsaved_form = True
+
+    def log_changes(self, request: HttpRequest, records: Iterable[M], told: str) -> None:
+        """For actions: what was done to many is in the history of each."""
+        LogEntry.objects.log_actions(request.user.pk or 0, list(records), CHANGE, told)
+
+
+class ReadOnly:
+    """For a ModelAdmin of what people neither add nor change."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class LookedAt(ReadOnly):
+    """For a ModelAdmin of what nobody deletes either."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False

@@ -1,0 +1,25 @@
+"""The theme's widgets, for fields that are not made from a model."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from django.contrib.admin.widgets import AdminTextareaWidget as Textarea
+    from django.forms import FileInput as File
+    from django.forms import PasswordInput as Password
+    from django.forms import Select, TextInput
+else:
+    from unfold.widgets import UnfoldAdminFileFieldWidget as File
+    from unfold.widgets import UnfoldAdminPasswordWidget as Password
+    from unfold.widgets import UnfoldAdminSelectWidget as Select
+    from unfold.widgets import UnfoldAdminTextareaWidget as Textarea
+    from unfold.widgets import UnfoldAdminTextInputWidget as TextInput
+
+__all__ = ["File", "Lines", "Password", "Select", "TextInput", "Textarea"]
+
+
+class Lines(Textarea):
+    """Text as it is stored, although browsers end lines in their own way."""
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+        typed = super().value_from_datadict(data, files, name)
+        return typed.replace("\r\n", "\n") if isinstance(typed, str) else typed
