@@ -1,18 +1,31 @@
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from checkpoints import services
 from checkpoints.models import Checkpoint
-from contextd.admin import ByOperation, ModelAdmin, TagFilter
+from contextd.admin import ByOperation, ModelAdmin, RowsByOperation, TagFilter, Transferable
 
 EDITED = ["summary", "description", "context", "tags"]
 SHOWN = ["project", "project_path", "token_count", "created_by", "created_at", "updated_at"]
 
 
+class CheckpointRows(RowsByOperation):
+    save_operation, update_operation = "checkpoint_save", "checkpoint_update"
+    columns = ["project_path", *EDITED]
+    lists, objects = ["tags"], ["context"]
+    fixed = ["project_path"]
+    same_by = ["project_path", "summary", "description"]
+
+    def records(self) -> QuerySet[Checkpoint]:
+        return Checkpoint.objects.all()
+
+
 @admin.register(Checkpoint)
-class CheckpointAdmin(ByOperation, ModelAdmin[Checkpoint]):
+class CheckpointAdmin(Transferable, ByOperation, ModelAdmin[Checkpoint]):
     group, icon = "Knowledge", "bookmark"
     about = "Where sessions of work stood, so that the next one can go on. Assistants save them."
+    rows = CheckpointRows
     search_domain = services.DOMAIN
     update_operation = "checkpoint_update"
     operation_fields = EDITED

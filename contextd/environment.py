@@ -46,6 +46,9 @@ Origin = Annotated[
         "must be origins: scheme://host or scheme://host:port, such as https://app.example.com",
     ),
 ]
+RequestRate = Annotated[
+    str, spelled(r"[1-9]\d{0,8}/[smhd]", "must be a number and s, m, h or d, such as 200/s")
+]
 SecretKey = Annotated[str, spelled(r"(?s).{32,}", "must have at least 32 characters")]
 
 
@@ -208,6 +211,21 @@ class Environment(BaseSettings):
         2.0,
         validation_alias=variable("CONTEXTD_MINUTES_SAVED"),
         description="Minutes that a search saves whose result was used; for estimates.",
+    )
+    rest_rate: RequestRate = Field(
+        "200/s",
+        validation_alias=variable("CONTEXTD_REST_RATE"),
+        description="Requests to `/api/v1/` of one user; operations have lower rates of their own.",
+    )
+    dashboard_rate: RequestRate = Field(
+        "20/s",
+        validation_alias=variable("CONTEXTD_DASHBOARD_RATE"),
+        description="Requests to `/api/dashboard/` of one user.",
+    )
+    login_rate: RequestRate = Field(
+        "10/m",
+        validation_alias=variable("CONTEXTD_LOGIN_RATE"),
+        description="Attempts to log in from one address.",
     )
     rate_limits: Switch = Field(
         "on",

@@ -46,6 +46,13 @@ def reach(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Re
     return result
 
 
+def carry_out(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Result:
+    """One of many calls that a person makes at once: neither limited nor recorded one by one."""
+    guards.authorize(operation, caller)
+    request, redacted = guards.redact(operation, operation.parse(arguments))
+    return tell_redacted(operation.handler(caller, request), redacted)
+
+
 async def converse(
     operation: Operation, arguments: dict[str, Any], caller: Caller, conversation: Conversation
 ) -> Result:

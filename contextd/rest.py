@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import register_converter
 from django.urls.converters import StringConverter
@@ -11,7 +12,8 @@ from ninja import NinjaAPI
 from pydantic import BaseModel
 
 import contextd
-from contextd import auth, operations, pipeline, protected_resource
+from contextd import auth, operations, pipeline, protected_resource, throttling
+from contextd.callers import Caller
 from contextd.errors import ContextdError, Invalid, NotFound, RateLimited, conceal
 from contextd.operations import Operation
 
@@ -55,8 +57,19 @@ def add_route(operation: Operation) -> None:
 
 
 def answer(name: str, request: HttpRequest) -> HttpResponse:
-    result = pipeline.call(name, read_arguments(request), auth.caller_of_django(request, "rest"))
+    caller = admitted(request)
+    result = pipeline.call(name, read_arguments(request), caller)
     return HttpResponse(result.model_dump_json(), content_type="application/json")
+
+
+def admitted(request: HttpRequest) -> Caller:
+    """Who sent it, unless they send too many; of strangers, `auth` counts the refusals.
+
+    The rate is above those of operations: it is for requests that no operation ever sees.
+    """
+    caller = auth.caller_of_django(request, "rest")
+    throttling.take(request, "rest", caller.principal, settings.CONTEXTD_REST_RATE)
+    return caller
 
 
 class CanonicalName(StringConverter):

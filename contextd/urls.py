@@ -6,11 +6,9 @@ from django.views.generic import RedirectView
 from contextd import health, protected_resource, throttling
 from contextd.rest import api
 
-LOGINS = "10/m"
-
 urlpatterns = [
     path("", RedirectView.as_view(url="/dashboard/")),
-    path("admin/login/", throttling.slowed(admin.site.login, LOGINS)),
+    path("admin/login/", throttling.slowed(admin.site.login, settings.CONTEXTD_LOGIN_RATE)),
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
     path("healthz", health.live),

@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -9,7 +10,8 @@ from django.urls import URLPattern, path
 from django.utils.html import format_html
 
 from contextd import yaml_files
-from contextd.admin import ModelAdmin, OriginFilter, Shipped, widgets
+from contextd.admin import ModelAdmin, OriginFilter, Rows, Shipped, Transferable, widgets
+from contextd.errors import Invalid
 from contextd.yaml_files import Faulty
 from threats import knowledge, pages, services
 from threats.models import Threat
@@ -44,21 +46,52 @@ class ThreatForm(forms.ModelForm[Threat]):
         return self.pattern.model_dump(mode="json")
 
 
+class ThreatRows(Rows):
+    """Found by their keys; the content is the whole threat, as in the files that ship."""
+
+    columns = ["key", "is_published", "content"]
+    objects, flags = ["content"], ["is_published"]
+
+    def known(self, row: Mapping[str, Any]) -> Threat | None:
+        return Threat.objects.filter(key=str(row.get("key", ""))).first()
+
+    def cell(self, record: Threat, name: str) -> Any:
+        value = super().cell(record, name)
+        return {knowledge.ROOT: value} if name == "content" else value
+
+    def write(self, record: Threat | None, row: Mapping[str, Any]) -> Threat:
+        pattern = self._pattern(row.get("content", {}))
+        if pattern.id != row.get("key"):
+            raise Invalid(f"key must be the id in the content, {pattern.id}", field="key")
+        threat = record or Threat()
+        threat.is_published = row.get("is_published", threat.is_published)
+        services.write(threat, pattern)
+        return threat
+
+    def _pattern(self, content: Any) -> ThreatPattern:
+        try:
+            return knowledge.written(yaml_files.dump(content))
+        except Faulty as faulty:
+            problems = [{"error": f"content: {one.reason}"} for one in faulty.complaints]
+            raise Invalid(problems[0]["error"], field="content", problems=problems) from None
+
+
 @admin.register(Threat)
-class ThreatAdmin(Shipped, ModelAdmin[Threat]):
+class ThreatAdmin(Transferable, Shipped, ModelAdmin[Threat]):
     group, icon = "Knowledge", "security"
     about = (
         "What can go wrong with kinds of work, and how to do it right. What you change here stays "
         "when contextd is upgraded; a newer text is offered."
     )
     form = ThreatForm
+    rows = ThreatRows
     library = services.LIBRARY
     search_domain = services.DOMAIN
     list_display = ["key", "name", "category", "severity", "likelihood", "is_published", "origin"]
     list_filter = ["category", "severity", "likelihood", "tier", "is_published", OriginFilter]
     fields = ["content", "is_published", "origin", "newer_text", "page"]
     readonly_fields = ["origin", "newer_text", "page"]
-    actions = [*Shipped.actions, "publish", "make_drafts"]
+    actions = [*Shipped.actions, "publish", "make_drafts", *Transferable.actions]
     change_list_template = "admin/threats/threat/change_list.html"
 
     @admin.display(description="as assistants read it")

@@ -1,13 +1,23 @@
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from contextd import search, shipped
-from contextd.admin import ONE_A_LINE, ModelAdmin, ReadOnly, SearchByMeaning, widgets
+from contextd.admin import (
+    ONE_A_LINE,
+    ModelAdmin,
+    ReadOnly,
+    Rows,
+    SearchByMeaning,
+    Transferable,
+    widgets,
+)
 from contextd.errors import Invalid
 from troubleshoot import curating, library
 from troubleshoot.models import Diagnosis, Pattern
@@ -57,8 +67,45 @@ class OriginFilter(admin.SimpleListFilter):
         return queryset.filter(**chosen) if chosen else None
 
 
+class PatternRows(Rows):
+    """Found by their keys."""
+
+    columns = [*WRITTEN, "is_draft"]
+    lists = [
+        *("technologies", "errors", "signatures", "confirm", "fix", "confused_with"),
+        *("tags", "references"),
+    ]
+    flags = ["is_draft"]
+
+    def known(self, row: Mapping[str, Any]) -> Pattern | None:
+        return Pattern.objects.filter(key=str(row.get("key", ""))).first()
+
+    def write(self, record: Pattern | None, row: Mapping[str, Any]) -> Pattern:
+        pattern = record or Pattern()
+        for name in row:
+            setattr(pattern, name, row[name])
+        problems = problems_of(pattern)
+        if problems:
+            raise Invalid(problems[0]["error"], **problems[0], problems=problems)
+        self.redacted += curating.save(pattern)
+        return pattern
+
+
+def problems_of(pattern: Pattern) -> list[dict[str, str]]:
+    """Drafts may be incomplete, but what they say must fit."""
+    values = {name: getattr(pattern, name) for name in WRITTEN}
+    wrong = {} if pattern.is_draft else curating.problems(values)
+    missing = {name for name, value in values.items() if not value} - {"key", "title"}
+    try:
+        pattern.full_clean(exclude=wrong.keys() | missing)
+    except ValidationError as error:
+        fields = error.message_dict.items()
+        wrong |= {field: f"{field}: {' '.join(sentences)}" for field, sentences in fields}
+    return [{"field": field, "error": sentence} for field, sentence in wrong.items()]
+
+
 @admin.register(Pattern)
-class PatternAdmin(SearchByMeaning, ModelAdmin[Pattern]):
+class PatternAdmin(Transferable, SearchByMeaning, ModelAdmin[Pattern]):
     """What people write wins over what ships, and upgrades leave it alone."""
 
     group, icon = "Knowledge", "troubleshoot"
@@ -66,13 +113,14 @@ class PatternAdmin(SearchByMeaning, ModelAdmin[Pattern]):
         "Causes of errors, how to be sure of them and how to end them. Drafts take no part in "
         "diagnoses. What you change here stays when contextd is upgraded."
     )
+    rows = PatternRows
     search_domain = library.DOMAIN
     form = PatternForm
     list_display = ["title", "category", "severity", "is_draft", "used_count", "worked"]
     list_filter = ["category", "severity", "is_draft", OriginFilter]
     fields = [*WRITTEN, "is_draft", *COUNTED]
     formfield_overrides = ONE_A_LINE
-    actions = ["publish", "take_offered"]
+    actions = ["publish", "take_offered", *Transferable.actions]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Pattern | None = None) -> list[str]:
         return [*COUNTED, *(["key"] if obj else [])]

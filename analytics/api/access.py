@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.http import Http404, HttpResponse, JsonResponse
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
@@ -13,8 +14,6 @@ from rest_framework.request import Request
 from contextd import auth, guards, operations, protected_resource, throttling
 from contextd.callers import Caller
 from contextd.errors import ContextdError, Invalid, NotFound, RateLimited
-
-RATE = "20/s"
 
 
 def caller_of(request: Request) -> Caller:
@@ -48,7 +47,9 @@ class MayReadAnalytics(BasePermission):
 
     def has_permission(self, request: Request, view: Any) -> bool:
         caller = caller_of(request)
-        throttling.take(request._request, "dashboard", caller.principal, RATE)
+        throttling.take(
+            request._request, "dashboard", caller.principal, settings.CONTEXTD_DASHBOARD_RATE
+        )
         guards.authorize(operations.get("analytics_get"), caller)
         return True
 

@@ -10,7 +10,7 @@ from rest_framework.pagination import CursorPagination
 from rest_framework.renderers import BaseRenderer
 from rest_framework.response import Response
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+from contextd import spreadsheets
 
 
 class Pages(CursorPagination):
@@ -53,8 +53,7 @@ def as_csv(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def cell(value: Any) -> Any:
-    """What a spreadsheet would take for a formula is marked as text."""
     if value is None or isinstance(value, bool | int | float):
         return value
     text = value if isinstance(value, str) else json.dumps(value, default=str)
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+    return spreadsheets.as_text(text)

@@ -2,6 +2,7 @@
 
 from contextd.admin import accounts, records  # noqa: F401  (they register their pages)
 from contextd.admin.editing import ByOperation, OperationForm
+from contextd.admin.rows import Rows, RowsByOperation
 from contextd.admin.searching import SearchByMeaning, TagFilter
 from contextd.admin.shipping import OriginFilter, Shipped
 from contextd.admin.theme import (
@@ -11,6 +12,7 @@ from contextd.admin.theme import (
     ReadOnly,
     TabularInline,
 )
+from contextd.admin.transfer import Transferable
 
 __all__ = [
     "ONE_A_LINE",
@@ -20,8 +22,11 @@ __all__ = [
     "OperationForm",
     "OriginFilter",
     "ReadOnly",
+    "Rows",
+    "RowsByOperation",
     "SearchByMeaning",
     "Shipped",
     "TabularInline",
     "TagFilter",
+    "Transferable",
 ]

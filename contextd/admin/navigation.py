@@ -12,13 +12,13 @@ Group = dict[str, Any]
 
 def groups(request: HttpRequest) -> list[Group]:
     """What this person may see, by what it is about; whatever says nothing comes last."""
-    by_name: dict[str, list[dict[str, Any]]] = {name: [] for name in GROUPS}
-    apps: list[dict[str, Any]] = admin.site.get_app_list(request)
+    by_name: dict[str, list[Group]] = {name: [] for name in GROUPS}
+    apps: Any = admin.site.get_app_list(request)
     for app in apps:
         for listed in app["models"]:
             page: Any = admin.site.get_model_admin(listed["model"])
             by_name.setdefault(page.group, []).append(entry(listed, page))
-    named = [
+    named: list[Group] = [
         {"title": name, "items": sorted(items, key=lambda item: item["title"])}
         for name, items in by_name.items()
         if items
@@ -26,7 +26,7 @@ def groups(request: HttpRequest) -> list[Group]:
     return [{"items": [DASHBOARD]}, *named]
 
 
-DASHBOARD = {"title": "Dashboard", "icon": "monitoring", "link": "/dashboard/"}
+DASHBOARD: Group = {"title": "Dashboard", "icon": "monitoring", "link": "/dashboard/"}
 
 
 def entry(listed: dict[str, Any], page: Any) -> dict[str, Any]:

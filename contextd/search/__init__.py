@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from contextd.search.backlog import embed_pending, embed_soon
     from contextd.search.embedding import is_warm, warm_up
     from contextd.search.finding import Coverage, Found, Hit, coverage, find, find_passages, texts
-    from contextd.search.preparing import Part, Prepared, cut, cut_parts, prepare, prepare_many
+    from contextd.search.preparing import (
+        Part,
+        Prepared,
+        cut,
+        cut_parts,
+        embedding_later,
+        prepare,
+        prepare_many,
+    )
     from contextd.search.ranking import Weights
     from contextd.search.storing import forget, merge_projects, store, store_many
     from contextd.search.weighing import tokens_of, tokens_of_passages
@@ -34,6 +42,7 @@ __all__ = [
     "domains",
     "embed_pending",
     "embed_soon",
+    "embedding_later",
     "find",
     "find_passages",
     "forget",
@@ -55,7 +64,9 @@ _HOMES = {
     "backlog": ["embed_pending", "embed_soon"],
     "embedding": ["is_warm", "warm_up"],
     "finding": ["Coverage", "Found", "Hit", "coverage", "find", "find_passages", "texts"],
-    "preparing": ["Part", "Prepared", "cut", "cut_parts", "prepare", "prepare_many"],
+    "preparing": [
+        *("Part", "Prepared", "cut", "cut_parts", "embedding_later", "prepare", "prepare_many"),
+    ],
     "ranking": ["Weights"],
     "storing": ["forget", "merge_projects", "store", "store_many"],
     "weighing": ["tokens_of", "tokens_of_passages"],

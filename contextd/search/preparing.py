@@ -3,6 +3,8 @@
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
 from contextd import limits
@@ -13,6 +15,17 @@ from contextd.search.passages import CutText
 EMBEDDING_SECONDS = 20
 
 logger = logging.getLogger(__name__)
+_is_later: ContextVar[bool] = ContextVar("is_later", default=False)
+
+
+@contextmanager
+def embedding_later() -> Iterator[None]:
+    """Within it `prepare` only cuts, for many records at once; a worker embeds them soon."""
+    token = _is_later.set(True)
+    try:
+        yield
+    finally:
+        _is_later.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +91,8 @@ def prepare_many(texts: Sequence[tuple[str, str]]) -> list[Prepared]:
     What is the same is embedded once.
     """
     texts_cut = [cut(headline, body) for headline, body in texts]
+    if _is_later.get():
+        return texts_cut
     meanings = list(dict.fromkeys(m for text in texts_cut for m in meanings_of(text)))
     if not meanings:
         return texts_cut

@@ -223,8 +223,8 @@ def test_the_audit_is_ones_own_but_for_managers(
     assert seen() == {(own, "backend"), ("user:999", "backend")}
 
 
-def test_who_asks_too_often_has_to_wait(get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("analytics.api.access.RATE", "2/m")
+def test_who_asks_too_often_has_to_wait(get: Get, settings: Any) -> None:
+    settings.CONTEXTD_DASHBOARD_RATE = "2/m"
 
     # More than two minutes may hold, since a minute may end meanwhile.
     refused = [answer for _ in range(5) if (answer := get("records/")).status_code == 429]

@@ -5,10 +5,12 @@ import json
 from typing import Any
 
 import pytest
+from django.conf import settings as django_settings
 from django.contrib.auth.models import User
 from django.test import Client
 
 from contextd import operations
+from contextd.limits import PRINCIPAL_RATE
 from contextd.operations import Operation, Rate
 from contextd.rest import api
 from contexts import tokens
@@ -134,6 +136,27 @@ def test_too_many_calls_are_told_when_to_come_back(
     assert responses[0].status_code == 200
     assert int(refused["Retry-After"]) >= 1
     assert refused.json()["message"] == "rate limit exceeded for tool: checkpoint_list"
+
+
+def test_a_user_who_sends_too_many_requests_waits_and_nobody_else_does(
+    client: Client, settings: Any
+) -> None:
+    settings.CONTEXTD_REST_RATE = "2/h"
+    _, secret = tokens.create(User.objects.create_user("ann"), name="laptop")
+    ann = {"Authorization": f"Bearer {secret}"}
+    broken = [client.post("/api/v1/status", "{", "application/json") for _ in range(3)]
+
+    assert [response.status_code for response in broken] == [400, 400, 429]
+    assert set(broken[-1].json()) == {"category", "message", "details"}
+    assert 1 <= int(broken[-1]["Retry-After"]) <= 3600
+    assert post(client, "checkpoint_list", headers=ann).status_code == 200
+
+
+def test_the_rate_of_requests_is_above_those_of_operations() -> None:
+    number, _, period = django_settings.CONTEXTD_REST_RATE.partition("/")
+
+    assert period == "s"
+    assert int(number) >= PRINCIPAL_RATE.burst + PRINCIPAL_RATE.per_second
 
 
 def test_a_bad_token_is_never_anonymous(client: Client) -> None:

@@ -1,0 +1,95 @@
+"""CSV and JSON files of records, read with the lines that their rows stand in."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import tablib
+from import_export.formats import base_formats
+
+from contextd import spreadsheets
+from contextd.errors import Invalid
+
+LONGEST_CELL = 10 * 1024 * 1024
+LINE = "line"
+"""The column that says where a row began; the others are the file's."""
+
+Row = Mapping[str, Any]
+
+
+class Csv(base_formats.CSV):  # type: ignore[misc]  # the library has no types
+    """With a header; lists and objects are JSON in their cells."""
+
+    def create_dataset(self, in_stream: str | bytes, **options: Any) -> tablib.Dataset:
+        return dataset_of(csv_rows(decoded(in_stream)))
+
+    def export_data(self, dataset: tablib.Dataset, **options: Any) -> str:
+        out = io.StringIO()
+        writer = csv.writer(out)
+        writer.writerow(dataset.headers)
+        writer.writerows([as_cell(value) for value in row] for row in dataset)
+        return out.getvalue()
+
+
+class Json(base_formats.JSON):  # type: ignore[misc]  # the library has no types
+    """A list of objects."""
+
+    def create_dataset(self, in_stream: str | bytes, **options: Any) -> tablib.Dataset:
+        return dataset_of(json_rows(decoded(in_stream)))
+
+    def export_data(self, dataset: tablib.Dataset, **options: Any) -> str:
+        rows = [dict(zip(dataset.headers, row, strict=True)) for row in dataset]
+        return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+
+
+def decoded(content: str | bytes) -> str:
+    return content if isinstance(content, str) else content.decode("utf-8-sig")
+
+
+def dataset_of(rows: Iterator[Row]) -> tablib.Dataset:
+    """All columns that any row has; what a row lacks is None there."""
+    read = list(rows)
+    headers = list(dict.fromkeys([LINE, *(name for row in read for name in row)]))
+    return tablib.Dataset(*([row.get(name) for name in headers] for row in read), headers=headers)
+
+
+def csv_rows(text: str) -> Iterator[Row]:
+    csv.field_size_limit(LONGEST_CELL)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    headers = next(reader, [])
+    line = reader.line_num + 1
+    for cells in reader:
+        if cells:
+            if len(cells) != len(headers):
+                raise Invalid(f"line {line} has {len(cells)} cells, the header {len(headers)}")
+            values = map(spreadsheets.read, cells)
+            yield {LINE: line, **dict(zip(headers, values, strict=True))}
+        line = reader.line_num + 1
+
+
+def json_rows(text: str) -> Iterator[Row]:
+    """One after the other, since only so it is known where each begins."""
+    if not isinstance(json.loads(text), list):
+        raise Invalid("the file must be a list of objects")
+    decoder, place = json.JSONDecoder(), text.index("[") + 1
+    while (place := after_white(text, place)) < len(text) and text[place] != "]":
+        line = text.count("\n", 0, place) + 1
+        row, place = decoder.raw_decode(text, place)
+        if not isinstance(row, dict):
+            raise Invalid(f"line {line} is no object")
+        yield {LINE: line, **row}
+
+
+def after_white(text: str, place: int) -> int:
+    while place < len(text) and text[place] in " \t\r\n,":
+        place += 1
+    return place
+
+
+def as_cell(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return spreadsheets.as_text(text)

@@ -1,0 +1,192 @@
+"""What a row of a file means: the record it is about, and what is written of it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.core.exceptions import ValidationError
+from django.utils.dateparse import parse_datetime
+from django.utils.html import escape
+from import_export.fields import Field
+from import_export.instance_loaders import BaseInstanceLoader
+from import_export.resources import Resource
+from import_export.results import RowResult
+
+from contextd import operations, pipeline, search
+from contextd.admin.files import LINE
+from contextd.callers import Caller
+from contextd.errors import ContextdError, Invalid
+
+Row = Mapping[str, Any]
+SHOWN_LENGTH = 80
+FLAGS = {"true": True, "1": True, "false": False, "0": False, "": False}
+
+
+class Rows(Resource):  # type: ignore[misc]  # the library has no types
+    """Records of one kind as rows of a file, and the other way round."""
+
+    class Meta:
+        instance_loader_class = BaseInstanceLoader
+
+    columns: ClassVar[Sequence[str]]
+    lists: ClassVar[Sequence[str]] = ()
+    objects: ClassVar[Sequence[str]] = ()
+    flags: ClassVar[Sequence[str]] = ()
+    told_only: ClassVar[Sequence[str]] = ()
+    """Columns that are exported and change nothing when they come back."""
+
+    def __init__(self, caller: Caller, **options: Any) -> None:
+        super().__init__(**options)
+        self.fields = {name: Field(name, name) for name in (*self.columns, *self.told_only)}
+        self.caller = caller
+        self.redacted = 0
+
+    @classmethod
+    def get_display_name(cls) -> str:
+        return cls.__name__
+
+    def known(self, row: Row) -> Any:
+        """The record that the row is about; None for a new one."""
+        raise NotImplementedError
+
+    def write(self, record: Any, row: Row) -> Any:
+        """Keep the row, and return the record; raises ContextdError with all that is wrong."""
+        raise NotImplementedError
+
+    def cell(self, record: Any, name: str) -> Any:
+        """What is exported: plain values, lists and objects."""
+        value = getattr(record, name)
+        return value.isoformat() if isinstance(value, datetime) else value
+
+    def export_field(self, field: Field, instance: Any, **options: Any) -> Any:
+        return self.cell(instance, field.column_name)
+
+    def before_import(self, dataset: Any, **options: Any) -> None:
+        unknown = [name for name in dataset.headers if name not in {LINE, *self.fields}]
+        if unknown:
+            there_are = ", ".join(self.fields)
+            raise Invalid(f"unknown column {unknown[0]!r}; there are: {there_are}")
+
+    def import_data_inner(self, *args: Any, **options: Any) -> Any:
+        with search.embedding_later():
+            return super().import_data_inner(*args, **options)
+
+    def import_row(self, row: Row, instance_loader: Any, **options: Any) -> RowResult:
+        outcome, redacted = RowResult(), self.redacted
+        try:
+            given = {name: row[name] for name in self.fields if row.get(name) is not None}
+            self._take(self.read(given), outcome)
+            outcome.diff = [shown(given.get(name)) for name in self.fields]
+            outcome.redacted = self.redacted - redacted
+        except ContextdError as error:
+            outcome.import_type = RowResult.IMPORT_TYPE_INVALID
+            outcome.validation_error = complaint(error, row[LINE])
+        return outcome
+
+    def read(self, row: Row) -> dict[str, Any]:
+        """The row with its values in the types they have outside of files."""
+        values = dict(row)
+        for name in values.keys() & {*self.lists, *self.objects}:
+            values[name] = structured(name, values[name], [] if name in self.lists else {})
+        for name in values.keys() & {*self.flags}:
+            values[name] = flag(name, values[name])
+        return values
+
+    def _take(self, row: Row, outcome: RowResult) -> None:
+        record = self.known(row)
+        if record is not None and self._says_so(record, row):
+            outcome.import_type = RowResult.IMPORT_TYPE_SKIP
+            return
+        is_new = record is None
+        outcome.import_type = RowResult.IMPORT_TYPE_NEW if is_new else RowResult.IMPORT_TYPE_UPDATE
+        outcome.instance = self.write(record, row)
+        outcome.add_instance_info(outcome.instance)
+
+    def _says_so(self, record: Any, row: Row) -> bool:
+        return all(self.cell(record, name) == row[name] for name in self.columns if name in row)
+
+
+class RowsByOperation(Rows):
+    """A row is a call of the operation that saves, or of the one that updates.
+
+    It is about the record of its `id` if that was made when the row says, so that a file from
+    another contextd changes nothing that only has the same number.
+    """
+
+    save_operation: ClassVar[str]
+    update_operation: ClassVar[str]
+    fixed: ClassVar[Sequence[str]] = ()
+    """Columns that only a new record takes."""
+    same_by: ClassVar[Sequence[str]]
+    """Two that are alike in these are the same, wherever they were made."""
+    told_only = ("id", "created_by", "created_at")
+
+    def known(self, row: Row) -> Any:
+        return self._by_id(row) or self._alike(row)
+
+    def _by_id(self, row: Row) -> Any:
+        made_at = moment(row.get("created_at"))
+        if not made_at or not str(row.get("id", "")).isdecimal():
+            return None
+        made_then = self.records().filter(created_at=made_at)
+        return made_then.filter(pk=int(row["id"])).first()
+
+    def _alike(self, row: Row) -> Any:
+        if any(not isinstance(row.get(name), str) for name in self.same_by):
+            return None
+        return self.records().filter(**{name: row[name] for name in self.same_by}).first()
+
+    def records(self) -> Any:
+        """Those that the caller may see."""
+        raise NotImplementedError
+
+    def write(self, record: Any, row: Row) -> Any:
+        given = {name: row[name] for name in self.columns if name in row}
+        if record is None:
+            # What is empty is left out, so that it is what it is by default.
+            saved = self._call(self.save_operation, {n: v for n, v in given.items() if v})
+        else:
+            changed = {name: v for name, v in given.items() if name not in self.fixed}
+            saved = self._call(self.update_operation, {"id": str(record.pk), **changed})
+        return self.records().get(pk=int(saved.id))
+
+    def _call(self, name: str, arguments: dict[str, Any]) -> Any:
+        saved: Any = pipeline.carry_out(operations.get(name), arguments, self.caller)
+        self.redacted += saved.redacted
+        return saved
+
+
+def structured(name: str, value: Any, empty: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value) if value.strip() else empty
+    except ValueError:
+        example = '["one", "two"]' if isinstance(empty, list) else '{"branch": "main"}'
+        raise Invalid(f"{name} must be JSON, such as {example}", field=name) from None
+
+
+def flag(name: str, value: Any) -> bool:
+    read = FLAGS.get(str(value).strip().lower())
+    if read is None:
+        raise Invalid(f"{name} must be true or false", field=name)
+    return read
+
+
+def moment(value: Any) -> datetime | None:
+    try:
+        return parse_datetime(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def complaint(error: ContextdError, line: int) -> ValidationError:
+    """All that is wrong with one row, each with the line and the field."""
+    problems = error.details.get("problems") or [{"error": error.message}]
+    return ValidationError([f"Line {line}: {problem['error']}" for problem in problems])
+
+
+def shown(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    return escape(text if len(text) <= SHOWN_LENGTH else f"{text[:SHOWN_LENGTH]}…")

@@ -1,0 +1,78 @@
+"""Import and export of what people curate, as CSV and JSON."""
+
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from import_export.admin import ImportExportMixin
+from import_export.tmp_storages import CacheStorage
+from unfold.contrib.import_export.forms import ExportForm, ImportForm
+
+from contextd import auth
+from contextd.admin.files import Csv, Json
+from contextd.admin.rows import Rows
+
+MOST_TOLD = 20
+
+
+class Transferable(ImportExportMixin):  # type: ignore[misc]  # the library has no types
+    """For a ModelAdmin: files in and out; `rows` says what a row means.
+
+    Those who may add and change records may import. All rows are written, or none.
+    """
+
+    rows: ClassVar[type[Rows]]
+    formats = [Csv, Json]
+    import_form_class, export_form_class = ImportForm, ExportForm
+    tmp_storage_class = CacheStorage  # any web process may be asked to go on
+    actions: Any = ["export_as_csv", "export_as_json"]
+
+    def get_resource_classes(self, request: HttpRequest) -> list[type[Rows]]:
+        return [self.rows]
+
+    def get_resource_kwargs(
+        self, request: HttpRequest, *given: Any, **options: Any
+    ) -> dict[str, Any]:
+        return {"caller": auth.caller_of_admin(request)}
+
+    def get_import_data_kwargs(self, **options: Any) -> dict[str, Any]:
+        return {"rollback_on_validation_errors": True}
+
+    def add_success_message(self, result: Any, request: HttpRequest) -> None:
+        super().add_success_message(result, request)
+        if redacted := sum(row.redacted for row in result.rows):
+            messages.warning(request, f"{redacted} credentials were replaced before saving")
+
+    def has_import_permission(self, request: HttpRequest) -> bool:
+        app, name = self.opts.app_label, self.opts.model_name
+        return request.user.has_perms([f"{app}.add_{name}", f"{app}.change_{name}"])
+
+    def has_export_permission(self, request: HttpRequest) -> bool:
+        return bool(self.has_view_permission(request))
+
+    def process_result(self, result: Any, request: HttpRequest) -> HttpResponse:
+        """What was right in the preview may be wrong by now."""
+        mistakes = [str(error.error) for error in result.base_errors]
+        mistakes += [text for row in result.invalid_rows for text in row.error.messages]
+        if not mistakes:
+            response: HttpResponse = super().process_result(result, request)
+            return response
+        for mistake in mistakes[:MOST_TOLD]:
+            messages.error(request, mistake)
+        messages.error(request, "Nothing was imported")
+        return HttpResponseRedirect("../import/")
+
+    @admin.action(description="Export as CSV", permissions=["view"])
+    def export_as_csv(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
+        return self._as_file(Csv(), request, queryset)
+
+    @admin.action(description="Export as JSON", permissions=["view"])
+    def export_as_json(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
+        return self._as_file(Json(), request, queryset)
+
+    def _as_file(
+        self, form: Csv | Json, request: HttpRequest, queryset: QuerySet[Any]
+    ) -> HttpResponse:
+        response: HttpResponse = self._do_file_export(form, request, queryset)
+        return response

@@ -1,0 +1,254 @@
+"""What people curate goes out as CSV and JSON, and comes back in, whole or not at all."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission, User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from checkpoints.models import Checkpoint
+from contextd import pipeline, search
+from contextd.callers import Caller
+from contextd.search.models import Passage
+from remediations.models import Remediation
+from tests.conftest import Call
+from threats.models import Threat
+from troubleshoot.models import Pattern
+
+CHECKPOINTS = "/admin/checkpoints/checkpoint/"
+REMEDIATIONS = "/admin/remediations/remediation/"
+PATTERNS = "/admin/troubleshoot/pattern/"
+THREATS = "/admin/threats/threat/"
+EXAMPLE: Path = settings.BASE_DIR / "tests/threats/example.yaml"
+FORMATS = {"csv": "0", "json": "1"}
+
+
+@pytest.fixture
+def call(db: None, caller: Caller, warm_model: None) -> Call:
+    return lambda name, /, **arguments: pipeline.call(name, arguments, caller)
+
+
+def exported(client: Client, address: str, form: str, **query: str) -> bytes:
+    page = client.post(
+        f"{address}export/?{'&'.join(f'{k}={v}' for k, v in query.items())}",
+        {"format": FORMATS[form], "resource": ""},
+    )
+    assert page["Content-Disposition"].startswith("attachment")
+    return page.content
+
+
+def preview(client: Client, address: str, form: str, content: bytes) -> Any:
+    file = SimpleUploadedFile(f"records.{form}", content)
+    sent = {"format": FORMATS[form], "resource": "", "import_file": file}
+    return client.post(f"{address}import/", sent)
+
+
+def take_in(client: Client, address: str, form: str, content: bytes) -> list[str]:
+    """By way of the preview, as people do; what they are told."""
+    confirm = preview(client, address, form, content).context["confirm_form"].initial
+    page: Any = client.post(f"{address}process_import/", confirm, follow=True)
+    return [str(message) for message in page.context["messages"]]
+
+
+def mistakes(page: Any) -> list[str]:
+    assert "confirm_form" not in page.context
+    result = page.context["result"]
+    invalid = [text for row in result.invalid_rows for text in row.error.messages]
+    return [*invalid, *(str(error.error) for error in result.base_errors)]
+
+
+def as_csv(*rows: dict[str, str]) -> bytes:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, rows[0])
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue().encode()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_was_exported_can_be_imported(admin_client: Client, call: Call, form: str) -> None:
+    call(
+        "checkpoint_save",
+        summary="=SUM(1) is no formula",
+        description="two\nlines, 'quoted'\r\n",
+        project_path="/w/shop",
+        context={"branch": "main"},
+        tags=["a", "b, c"],
+    )
+    call(
+        "remediation_save",
+        error_message="E: full",
+        error_type="E",
+        solution="- free it",
+        project_path="/w/shop",
+        severity="high",
+    )
+    files = {at: exported(admin_client, at, form) for at in (CHECKPOINTS, REMEDIATIONS)}
+    before = [Checkpoint.objects.values().get(), Remediation.objects.values().get()]
+    again = [take_in(admin_client, at, form, file) for at, file in files.items()]
+    Checkpoint.objects.all().delete()
+    Remediation.objects.all().delete()
+    for at, file in files.items():
+        take_in(admin_client, at, form, file)
+
+    after = [Checkpoint.objects.values().get(), Remediation.objects.values().get()]
+    new = {"id", "created_at", "updated_at", "created_by", "last_seen_at"}
+    assert [{k: v for k, v in row.items() if k not in new} for row in before] == [
+        {k: v for k, v in row.items() if k not in new} for row in after
+    ]
+    assert all("0 new, 0 updated, 0 deleted and 1 skipped" in told[0] for told in again)
+    assert search.find("free", domain="remediation", projects=None, limit=5).hits
+
+
+def test_an_edited_file_changes_the_record_it_came_from(admin_client: Client, call: Call) -> None:
+    pk = call("checkpoint_save", summary="Zeppelin", project_path="/w/shop").id
+    row = next(csv.DictReader(io.StringIO(exported(admin_client, CHECKPOINTS, "csv").decode())))
+
+    take_in(admin_client, CHECKPOINTS, "csv", as_csv({**row, "summary": "Submarine"}))
+    elsewhere = {**row, "summary": "From elsewhere", "created_at": "2020-01-01T00:00:00+00:00"}
+    take_in(admin_client, CHECKPOINTS, "csv", as_csv(elsewhere))
+
+    assert Checkpoint.objects.get(pk=int(pk)).summary == "Submarine"
+    assert Checkpoint.objects.exclude(pk=int(pk)).get().summary == "From elsewhere"
+    history = LogEntry.objects.filter(object_id=pk).get()
+    assert history.user.username == "admin"
+
+
+def test_a_mistake_names_its_line_and_field_and_nothing_is_written(
+    admin_client: Client, call: Call
+) -> None:
+    good = {"summary": "two\nlines", "project_path": "/w/shop", "tags": "", "context": "{}"}
+    bad = {"summary": "", "project_path": "w/shop", "tags": "", "context": "{}"}
+    worse = {**good, "tags": "a, b"}
+    page = preview(admin_client, CHECKPOINTS, "csv", as_csv(good, bad, worse))
+
+    assert mistakes(page) == [
+        "Line 4: summary is required",
+        "Line 4: project_path must be an absolute path",
+        'Line 5: tags must be JSON, such as ["one", "two"]',
+    ]
+    assert "Line 4" in page.content.decode()
+    assert not Checkpoint.objects.exists()
+    assert not Passage.objects.exists()
+
+
+def test_lines_are_told_of_json_too(admin_client: Client) -> None:
+    rows = [{"summary": "one", "project_path": "/w"}, {"summary": 5, "project_path": "/w"}]
+    page = preview(admin_client, CHECKPOINTS, "json", json.dumps(rows, indent=1).encode())
+
+    assert mistakes(page) == ["Line 6: summary must be a valid string"]
+
+
+@pytest.mark.parametrize(
+    ("form", "content", "said"),
+    [
+        ("csv", b"summary,colour\nx,red\n", "unknown column"),
+        ("csv", b"summary\nx,y\n", "the correct format"),
+        ("json", b"{}", "the correct format"),
+        ("json", b"[1]", "the correct format"),
+        ("json", b"nothing", "the correct format"),
+        ("csv", b"\xff", "the correct format"),
+        ("csv", b"", "file is empty"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_why(
+    admin_client: Client, form: str, content: bytes, said: str
+) -> None:
+    page = preview(admin_client, CHECKPOINTS, form, content)
+
+    assert said in page.content.decode()
+    assert not Checkpoint.objects.exists()
+
+
+def test_credentials_do_not_come_in(admin_client: Client) -> None:
+    row = {
+        "error_message": "E: refused",
+        "error_type": "E",
+        "solution": "postgresql://app:s3cretpass@db/shop",
+    }
+    told = take_in(admin_client, REMEDIATIONS, "csv", as_csv(row))
+
+    assert "s3cretpass" not in Remediation.objects.get().solution
+    assert "1 credentials were replaced before saving" in told
+
+
+def test_what_became_wrong_after_the_preview_is_told(admin_client: Client, call: Call) -> None:
+    pk = call("checkpoint_save", summary="one", project_path="/w/shop").id
+    row = next(csv.DictReader(io.StringIO(exported(admin_client, CHECKPOINTS, "csv").decode())))
+    other = {**row, "id": "", "created_at": "", "summary": "two", "project_path": "/w/other"}
+    page = preview(admin_client, CHECKPOINTS, "csv", as_csv({**row, "summary": "new"}, other))
+    confirm = page.context["confirm_form"].initial
+    User.objects.update(is_superuser=False)
+    staff = User.objects.get()
+    staff.user_permissions.add(Permission.objects.get(codename="view_checkpoint"))
+
+    assert admin_client.post(f"{CHECKPOINTS}process_import/", confirm).status_code == 403
+    assert Checkpoint.objects.get().pk == int(pk)
+    assert "Import" not in admin_client.get(CHECKPOINTS).content.decode()
+
+
+def test_selected_and_filtered_records_are_exported(admin_client: Client, call: Call) -> None:
+    for tag in ("a", "b"):
+        call("checkpoint_save", summary=tag, project_path="/w/shop", tags=[tag])
+    chosen = {"action": "export_as_json", "_selected_action": [Checkpoint.objects.first().pk]}  # type: ignore[union-attr]
+
+    selected = json.loads(admin_client.post(CHECKPOINTS, chosen).content)
+    filtered = json.loads(exported(admin_client, CHECKPOINTS, "json", tag="a"))
+
+    assert [row["summary"] for row in selected] == ["b"]
+    assert [row["summary"] for row in filtered] == ["a"]
+
+
+PATTERN = {
+    "key": "warp-cold",
+    "title": "The warp core is cold",
+    "category": "resource",
+    "severity": "high",
+    "technologies": ["general"],
+    "errors": ["E: the warp core\nis cold"],
+    "cause": "Nobody heated the core of the ship.",
+    "fix": [{"do": "Heat it", "run": "heat core"}],
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_patterns_come_and_go(admin_client: Client, form: str) -> None:
+    take_in(admin_client, PATTERNS, "json", json.dumps([PATTERN]).encode())
+    before = Pattern.objects.values().get()
+    file = exported(admin_client, PATTERNS, form)
+    Pattern.objects.all().delete()
+    take_in(admin_client, PATTERNS, form, file)
+
+    after = Pattern.objects.values().get()
+    assert after["errors"] == before["errors"] == PATTERN["errors"]
+    assert after["fix"] == before["fix"]
+    assert search.find("warp core", domain="pattern", projects=None, limit=5).hits
+
+
+def test_a_wrong_pattern_is_refused(admin_client: Client) -> None:
+    wrong = {**PATTERN, "signatures": ["(x"], "severity": "grave"}
+    page = preview(admin_client, PATTERNS, "json", json.dumps([PATTERN, wrong]).encode())
+
+    assert any("severity" in mistake for mistake in mistakes(page))
+    assert not Pattern.objects.exists()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_threats_come_and_go(admin_client: Client, form: str) -> None:
+    written = EXAMPLE.read_text(encoding="utf-8")
+    admin_client.post(f"{THREATS}add/", {"content": written, "is_published": "on"})
+    before = Threat.objects.values().get()
+    file = exported(admin_client, THREATS, form)
+    Threat.objects.all().delete()
+    take_in(admin_client, THREATS, form, file)
+
+    assert Threat.objects.get().content == before["content"]
+    wrong = file.replace(b"high", b"dreadful")
+    assert mistakes(preview(admin_client, THREATS, form, wrong))[0].startswith("Line 2: content: ")
