@@ -7,7 +7,7 @@ import pytest
 from contextd import operations
 from tests import promises
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("warm_model")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("warm_model")]
 
 
 def test_what_is_promised_is_answered(settings: Any) -> None:
