@@ -6,7 +6,7 @@ MANAGE := $(BIN)/python manage.py
 PIP_INSTALL := umask 022 && $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fix snapshots eval bench soak node conformance
+.PHONY: help run test check fix snapshots eval bench soak promises node conformance
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,9 +57,13 @@ bench: .venv/installed-dev ## Measure how fast it is
 	@$(BIN)/python -m benchmarks.door
 	@$(BIN)/python -m benchmarks.repositories
 	@$(BIN)/python -m benchmarks.gateway
+	@$(BIN)/python -m benchmarks.scratch benchmarks.recording
 
 soak: .venv/installed-dev ## Call upstreams for 20 minutes while they are killed (SOAK_MINUTES)
 	@$(BIN)/python -m benchmarks.soak
+
+promises: .venv/installed-dev ## Ask both REST APIs much, and hold them to their OpenAPI documents
+	@PROMISE_EXAMPLES=$${PROMISE_EXAMPLES:-200} $(BIN)/python -m pytest --no-cov tests/contextd/test_rest_openapi.py tests/analytics/test_openapi.py
 
 conformance: .venv/installed-dev .ci/node/node_modules/.installed ## Run the official MCP conformance suite
 	@$(BIN)/python -m tests.conformance.report

@@ -11,6 +11,9 @@ from analytics.tallying import Calls, Sums
 
 What = Literal["operations", "errors", "unanswered", "clients", "projects", "contexts"]
 
+ERRORS = ("remediation", "diagnosis")
+"""What is asked of these is an error."""
+
 
 @dataclass(frozen=True, slots=True)
 class Point:
@@ -55,7 +58,7 @@ def top(calls: Calls, what: What, limit: int) -> list[Place]:
         case "unanswered":
             return _named(calls.events.filter(found=[]), "query", limit)
         case "errors":
-            errors = calls.events.filter(domain="remediation", found__isnull=False)
+            errors = calls.events.filter(domain__in=ERRORS, found__isnull=False)
             return _named(errors, "query", limit, failed=Q(found=[]))
 
 

@@ -172,9 +172,8 @@ def event_of(call: Finished, session: WorkSession) -> Event:
 
 def _tell_search(event: Event, notes: Notes, result: Result) -> None:
     first = notes.searches[0]
-    event.domain = first.domain
+    event.domain, event.found = notes.answered or (first.domain, returned(result))
     event.query = storable(redaction.redact(first.query[: 4 * QUERY_LENGTH]).text, QUERY_LENGTH)
-    event.found = returned(result)
     event.searched_tokens = sum(
         search.tokens_of_passages(one.collections, one.passages) for one in notes.searches
     )

@@ -23,6 +23,13 @@ class Used(NamedTuple):
     record_id: int
 
 
+class Answered(NamedTuple):
+    """The records that a search came to, where they are not the first list of its result."""
+
+    domain: str
+    record_ids: list[int]
+
+
 @dataclass(slots=True)
 class Notes:
     """`looked_up` are the queries that had to become vectors, and whether theirs was remembered.
@@ -33,6 +40,7 @@ class Notes:
     project_id: int | None = None
     searches: list[Searched] = field(default_factory=list)
     looked_up: dict[str, bool] = field(default_factory=dict)
+    answered: Answered | None = None
     used: Used | None = None
     helped: bool = True
 
@@ -64,6 +72,11 @@ def looked_up(query: str, *, cached: bool) -> None:
     """The same query of one call counts once."""
     if notes := _taken.get():
         notes.looked_up.setdefault(query, cached)
+
+
+def answered(domain: str, record_ids: list[int]) -> None:
+    if notes := _taken.get():
+        notes.answered = Answered(domain, record_ids)
 
 
 def used(domain: str, record_id: int, project_id: int | None) -> None:

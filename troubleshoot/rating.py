@@ -5,11 +5,12 @@ from typing import Any
 
 from django.db.models import F
 
-from contextd import limits
+from contextd import limits, notes
 from contextd.callers import Caller
 from contextd.errors import Invalid, NotFound
 from contextd.models import get_record
 from remediations import services as remediations
+from troubleshoot import services
 from troubleshoot.models import Diagnosis, Pattern
 
 Status = Diagnosis.Status
@@ -46,6 +47,9 @@ def rate(
         rated = _named(diagnosis, hypothesis, fixed_by)
         success_rate = _judge(caller, diagnosis, rated, worked) if rated else None
         _close(diagnosis, worked, fixed_by)
+        # After the remediation that may be rated with it: what was searched for is the diagnosis.
+        notes.used(services.DIAGNOSIS, diagnosis.pk, None)
+        notes.rated(helped=worked and rated is not None)
     offer = offer_of(diagnosis) if fixed_by.strip() else None
     saved = _save(caller, diagnosis, offer, project_path) if offer and save else None
     return Rated(

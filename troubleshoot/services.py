@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from django.db.models import F
 from django.utils import timezone
 
-from contextd import limits, search, shipped
+from contextd import limits, notes, search, shipped
 from contextd.callers import Caller
 from contextd.errors import Invalid
 from contextd.models import get_record
@@ -19,6 +19,7 @@ from troubleshoot.narrowing import Narrowed, Outcome
 from troubleshoot.similar import KnownError, SimilarIssue
 from troubleshoot.symptoms import Symptom
 
+DIAGNOSIS = "diagnosis"
 KNOWN = 0.25
 """Below that no hypothesis is called a cause."""
 
@@ -169,7 +170,7 @@ def keep(caller: Caller, answer: Answer) -> Diagnosis:
     with limits.transaction():
         if answer.best:
             _count_use(answer.best.id)
-        return Diagnosis.objects.create(
+        diagnosis = Diagnosis.objects.create(
             principal=caller.principal,
             context=caller.context,
             error_message=told.error_message,
@@ -182,6 +183,8 @@ def keep(caller: Caller, answer: Answer) -> Diagnosis:
             hypotheses=[one.model_dump() for one in answer.hypotheses],
             answers=dict(answer.outcomes),
         )
+    notes.answered(DIAGNOSIS, [diagnosis.pk] if answer.hypotheses else [])
+    return diagnosis
 
 
 def _count_use(hypothesis_id: str) -> None:

@@ -20,8 +20,21 @@ from contextd.notes import Notes
 from tests.analytics.conftest import in_session
 from tests.conftest import Call
 from tests.server import eventually
+from troubleshoot import curating
+from troubleshoot.models import Pattern
 
 MOST_MILLISECONDS = 0.5
+WARP: dict[str, Any] = {
+    "title": "The warp core is cold",
+    "category": "resource",
+    "severity": "high",
+    "technologies": ["general"],
+    "errors": ["E: the warp core is cold"],
+    "signatures": ["warp core"],
+    "cause": "Nobody heated the core.",
+    "confirm": [],
+    "fix": [{"do": "Heat it", "run": "", "destructive": False}],
+}
 
 
 def finished(caller: Caller, minutes: float = 0) -> Finished:
@@ -109,6 +122,27 @@ def test_what_is_said_of_a_result_goes_before_that_it_was_read(
     counted("remediation_feedback", id=saved, outcome=outcome)
 
     assert Event.objects.get(operation="remediation_search").was_useful is was_useful
+
+
+@pytest.mark.parametrize(
+    ("said", "was_useful"),
+    [
+        ({"worked": True}, True),
+        ({"worked": False}, False),
+        ({"worked": True, "fixed_by": "Something else"}, False),
+    ],
+)
+def test_what_is_said_of_a_diagnosis_judges_it(
+    counted: Call, said: dict[str, Any], was_useful: bool
+) -> None:
+    curating.save(Pattern(key="warp-cold", **WARP))
+    asked = counted("troubleshoot", error_message="E: the warp core is cold")
+    counted("troubleshoot_feedback", session_id=asked.session_id, **said)
+
+    event = Event.objects.get(operation="troubleshoot")
+    assert (event.domain, event.found) == ("diagnosis", [int(asked.session_id)])
+    assert event.was_useful is was_useful
+    assert counted("analytics_get").search_precision == float(was_useful)
 
 
 @pytest.mark.django_db
