@@ -42,7 +42,8 @@ def check(document: str, *, examples: int) -> list[str]:
         database=None,
         suppress_health_check=[*HealthCheck],
     )
-    addresses: list[Any] = [found.ok() for found in schema.get_all_operations()]
+    found: list[Any] = [*schema.get_all_operations()]
+    addresses = [one.ok() for one in found]
     for address in addresses:
         keeps_its_promises(address, tried)
     return [address.path for address in addresses]
