@@ -27,7 +27,7 @@ class CheckpointAdmin(Transferable, ByOperation, ModelAdmin[Checkpoint]):
     about = "Where sessions of work stood, so that the next one can go on. Assistants save them."
     rows = CheckpointRows
     search_domain = services.DOMAIN
-    update_operation = "checkpoint_update"
+    update_operation, described_by = "checkpoint_update", "checkpoint_save"
     operation_fields = EDITED
     delete_operation = "checkpoint_delete"
     list_display = ["summary", "project", "tags", "created_by", "created_at"]

@@ -48,7 +48,7 @@ class RemediationAdmin(Transferable, ByOperation, ModelAdmin[Remediation]):
     )
     rows = RemediationRows
     search_domain = services.DOMAIN
-    update_operation = "remediation_update"
+    update_operation, described_by = "remediation_update", "remediation_save"
     operation_fields = EDITED
     delete_operation = "remediation_delete"
     list_display = ["__str__", "error_type", "project", "severity", "tags", "seen_count", "worked"]

@@ -17,7 +17,7 @@ class RepositoryAdmin(ReadOnly, ModelAdmin[Repository]):
     group, icon = "Code", "source"
     about = (
         "Folders of code that can be searched. New ones come by the tool index_repository or by "
-        "`manage.py index_repo`; here they are indexed again and removed."
+        "manage.py index_repo; here they are indexed again and removed."
     )
     list_display = ["path", "project", "files", "last_run", "unreadable", "pending", "indexed_at"]
     list_filter = ["project"]

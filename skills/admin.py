@@ -74,7 +74,10 @@ class SkillForm(OperationForm):
 
 class TagForm(ActionForm):
     tag = forms.CharField(
-        max_length=50, required=False, label="", widget=forms.TextInput({"aria-label": "Tag"})
+        max_length=50,
+        required=False,
+        label="",
+        widget=forms.TextInput({"aria-label": "Tag", "placeholder": "Tag"}),
     )
 
 
@@ -129,7 +132,7 @@ class SkillAdmin(SkillPages, ByOperation, ModelAdmin[Skill]):
         TextField: {"form_class": MarkdownField, "widget": widgets.Textarea},
     }
     search_domain = services.DOMAIN
-    update_operation = "skill_update"
+    update_operation, described_by = "skill_update", "skill_create"
     operation_fields = [*EDITED, "note"]
     delete_operation = "skill_delete"
     list_display = [

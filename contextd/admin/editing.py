@@ -22,13 +22,14 @@ class OperationForm(forms.ModelForm[Any]):
 
     operation: ClassVar[str]
     operation_fields: ClassVar[list[str]]
+    described_by: ClassVar[str]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        described = operations.get(self.operation).request.model_fields
-        for name in self.operation_fields:
-            if name in self.fields and not self.fields[name].help_text:
-                self.fields[name].help_text = described[name].description or ""
+        described = operations.get(self.described_by).request.model_fields
+        for name in self.fields.keys() & described.keys():
+            field = self.fields[name]
+            field.help_text = field.help_text or described[name].description or ""
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -56,11 +57,14 @@ class ByOperation(SearchByMeaning):
     formfield_overrides = ONE_A_LINE
     update_operation: str
     operation_fields: list[str]
+    described_by: str
+    """The operation whose fields explain those of the form."""
     delete_operation: str
 
     def get_form(self, *args: Any, **kwargs: Any) -> type[Any]:
         form: type[Any] = super().get_form(*args, **kwargs)
         form.operation, form.operation_fields = self.update_operation, self.operation_fields
+        form.described_by = self.described_by
         return form
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:

@@ -188,5 +188,7 @@ def complaint(error: ContextdError, line: int) -> ValidationError:
 
 
 def shown(value: Any) -> str:
+    if value is None:
+        return ""
     text = value if isinstance(value, str) else json.dumps(value, default=str)
     return escape(text if len(text) <= SHOWN_LENGTH else f"{text[:SHOWN_LENGTH]}…")

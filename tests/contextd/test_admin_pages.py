@@ -1,0 +1,77 @@
+"""The pages of the admin: all of them open, in the theme, with what is needed from here alone."""
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission, User
+from django.contrib.staticfiles import finders
+from django.test import Client
+from django.urls import reverse
+
+from contextd.admin.navigation import GROUPS
+
+pytestmark = pytest.mark.django_db
+
+
+def side_bar(client: Client) -> dict[str, list[str]]:
+    groups = client.get("/admin/").context["sidebar_navigation"]
+    return {group.get("title", ""): [item["title"] for item in group["items"]] for group in groups}
+
+
+def lists() -> list[str]:
+    names = [model._meta.label_lower.replace(".", "_") for model in admin.site._registry]
+    return [reverse(f"admin:{name}_changelist") for name in names]
+
+
+def test_every_list_and_form_opens_and_says_what_it_is_for(admin_client: Client) -> None:
+    for address in lists():
+        page = admin_client.get(address)
+        form = admin_client.get(f"{address}add/")
+
+        assert page.status_code == 200
+        assert form.status_code in (200, 403)
+        assert page.context["cl"].model_admin.about in page.content.decode(), address
+
+
+def test_all_is_found_in_the_side_bar_under_what_it_is_about(admin_client: Client) -> None:
+    shown = side_bar(admin_client)
+
+    assert list(shown) == ["", *GROUPS]
+    assert shown[""] == ["Dashboard"]
+    assert shown["Knowledge"] == ["Checkpoints", "Patterns", "Remediations", "Skills", "Threats"]
+    assert sum(map(len, shown.values())) == len(lists()) + 1
+
+
+def test_staff_find_what_they_may_see_and_nothing_else(client: Client) -> None:
+    staff = User.objects.create_user("ann", is_staff=True)
+    staff.user_permissions.add(Permission.objects.get(codename="view_checkpoint"))
+    client.force_login(staff)
+
+    assert side_bar(client) == {"": ["Dashboard"], "Knowledge": ["Checkpoints"]}
+
+
+@pytest.mark.parametrize("address", ["/admin/login/", "/admin/", "/admin/skills/skill/"])
+def test_nothing_is_loaded_from_elsewhere(admin_client: Client, address: str) -> None:
+    client = Client() if "login" in address else admin_client
+    page = client.get(address).content.decode()
+    loaded = re.findall(r'(?:src|href)="([^"]+\.(?:js|css)[^"]*)"', page)
+
+    assert len(loaded) > 5
+    for file in loaded:
+        assert finders.find(file.partition("?")[0].removeprefix("/static/")), file
+
+
+def test_who_changed_what_is_told_with_the_time(admin_client: Client, admin_user: User) -> None:
+    form: dict[str, Any] = {"name": "Reviewers", "permissions": []}
+    admin_client.post("/admin/auth/group/add/", form)
+    entry = LogEntry.objects.get()
+    history = admin_client.get(f"/admin/auth/group/{entry.object_id}/history/").content.decode()
+    everywhere = admin_client.get("/admin/admin/logentry/").content.decode()
+
+    assert "admin" in history
+    assert "Added." in history
+    assert "Reviewers" in everywhere
+    assert admin_client.post(f"/admin/admin/logentry/{entry.pk}/delete/").status_code == 403
