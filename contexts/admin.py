@@ -117,8 +117,10 @@ class VariableInline(PartOfContext):
 @admin.register(Context)
 class ContextAdmin(ModelAdmin[Context]):
     group, icon = "Access", "shield_person"
-    about = "What assistants see and may use: tools, projects, rates. "
-        "Those that name none are in the one named default."
+    about = (
+        "What assistants see and may use: tools, projects, rates. Those that name none are in the "
+        "one named default."
+    )
     list_display = ["name", "description", "is_active", "is_open", "all_projects", "updated_at"]
     list_filter = ["is_active", "is_open"]
     search_fields = ["name", "description"]

@@ -10,6 +10,7 @@ from django.contrib.auth.models import Permission, User
 from django.contrib.staticfiles import finders
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 
 from contextd.admin.navigation import GROUPS
 
@@ -33,7 +34,9 @@ def test_every_list_and_form_opens_and_says_what_it_is_for(admin_client: Client)
 
         assert page.status_code == 200
         assert form.status_code in (200, 403)
-        assert page.context["cl"].model_admin.about in page.content.decode(), address
+        about = page.context["cl"].model_admin.about
+        assert about
+        assert escape(about) in page.content.decode()
 
 
 def test_all_is_found_in_the_side_bar_under_what_it_is_about(admin_client: Client) -> None:
