@@ -107,7 +107,7 @@ AUTH_PASSWORD_VALIDATORS = [
 REDIS_URL = ENVIRONMENT.redis_url or embedded.redis_url(DATA_DIR)
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "contextd.cache.Cache",
         "LOCATION": REDIS_URL,
         "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
     }
