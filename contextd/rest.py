@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 import contextd
 from contextd import auth, operations, pipeline, protected_resource
+from contextd.conversations import Alone
 from contextd.errors import ContextdError, Invalid, NotFound, RateLimited, conceal
 from contextd.operations import Operation
 
@@ -55,7 +56,8 @@ def add_route(operation: Operation) -> None:
 
 
 def answer(name: str, request: HttpRequest) -> HttpResponse:
-    result = pipeline.call(name, read_arguments(request), auth.caller_of_django(request, "rest"))
+    caller, alone = auth.caller_of_django(request, "rest"), Alone(request.headers)
+    result = pipeline.call(name, read_arguments(request), caller, alone)
     return HttpResponse(result.model_dump_json(), content_type="application/json")
 
 

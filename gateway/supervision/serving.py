@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from mcp.server import Server, ServerRequestContext
-from mcp.types import CallToolRequestParams, RequestParams
+from mcp.types import RequestParams
 
 import contextd
 from contextd.embedded.processes import StartError
 from gateway import link, wire
+from gateway.supervision.exchange import Asked, Exchanges
 from gateway.supervision.supervisor import Supervisor
 
 Context = ServerRequestContext[Any, Any]
@@ -24,14 +25,53 @@ class OfUpstream(RequestParams):
     namespace: str
 
 
+class OfExchange(OfUpstream):
+    """A request for an upstream; `replied` are the keys of the questions that were replied to."""
+
+    method: str
+    name: str
+    params: dict[str, Any]
+    principal: str
+    headers: dict[str, str] = {}
+    replied: list[str] = []
+
+
+class OfAnswer(RequestParams):
+    held: str
+    principal: str
+    replies: dict[str, Any] = {}
+    refusal: str = ""
+
+
+def asked_by(params: OfExchange) -> Asked:
+    return Asked(
+        method=params.method,
+        name=params.name,
+        params=params.params,
+        principal=params.principal,
+        headers=params.headers,
+    )
+
+
 def build(supervisor: Supervisor) -> Server[Any]:
     server: Server[Any] = Server("contextd-gateway", version=contextd.__version__)
 
-    async def call(ctx: Context, params: CallToolRequestParams) -> dict[str, Any]:
-        principal = str((params.meta or {}).get(link.PRINCIPAL, "-"))
-        report = ctx.session.report_progress
-        result = await supervisor.call(params.name, params.arguments or {}, principal, report)
-        return {"resultType": "complete", **result}
+    exchanges = Exchanges()
+
+    async def ask(ctx: Context, params: OfExchange) -> dict[str, Any]:
+        asked = asked_by(params)
+        exchange = exchanges.replied_to(params.replied, asked.principal, asked.name)
+        exchange = exchange or exchanges.begin(asked, partial(supervisor.perform, params.namespace))
+        return await exchanges.follow(exchange, ctx.session.report_progress)
+
+    async def answer(ctx: Context, params: OfAnswer) -> dict[str, Any]:
+        exchange = exchanges.held(params.held, params.principal)
+        exchange.answer(params.replies, params.refusal)
+        return await exchanges.follow(exchange, ctx.session.report_progress)
+
+    async def drop(ctx: Context, params: OfAnswer) -> dict[str, Any]:
+        await exchanges.held(params.held, params.principal).drop()
+        return {}
 
     async def restart(ctx: Context, params: OfUpstream) -> dict[str, Any]:
         return await supervisor.restart(params.namespace)
@@ -39,7 +79,9 @@ def build(supervisor: Supervisor) -> Server[Any]:
     async def refresh(ctx: Context, params: OfUpstream) -> dict[str, Any]:
         return await supervisor.refresh(params.namespace)
 
-    server.add_request_handler("tools/call", CallToolRequestParams, call)
+    server.add_request_handler("contextd/ask", OfExchange, ask)
+    server.add_request_handler("contextd/answer", OfAnswer, answer)
+    server.add_request_handler("contextd/drop", OfAnswer, drop)
     server.add_request_handler("contextd/restart", OfUpstream, restart)
     server.add_request_handler("contextd/refresh", OfUpstream, refresh)
     return server

@@ -2,20 +2,19 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from mcp.shared.dispatcher import ProgressFnT
-
 from contextd.errors import ContextdError, Invalid
 from contextd.mcp.workers import Workers
-from gateway import services
-from gateway.models import State
+from gateway import offering, services
+from gateway.models import Kind, State
 from gateway.services import Plan
 from gateway.supervision import failures
 from gateway.supervision.connection import Connection
+from gateway.supervision.exchange import Exchange
 from gateway.supervision.failures import Lost
 from gateway.supervision.upstream import SupervisedUpstream
 
@@ -46,12 +45,9 @@ class Supervisor:
         finally:
             await asyncio.shield(self._stop(list(self._upstreams)))
 
-    async def call(
-        self, name: str, arguments: Mapping[str, Any], principal: str, report: ProgressFnT
-    ) -> dict[str, Any]:
-        """By its canonical name. Raises MCPError in our words."""
-        namespace, _, tool = name.partition(":")
-        return await (await self._get(namespace)).call(tool, arguments, principal, report)
+    async def perform(self, namespace: str, exchange: Exchange) -> dict[str, Any]:
+        """What the upstream answers. Raises MCPError in our words."""
+        return await (await self._get(namespace)).perform(exchange)
 
     async def restart(self, namespace: str) -> dict[str, Any]:
         return await self._told(namespace, SupervisedUpstream.restart)
@@ -101,13 +97,13 @@ class Supervisor:
         except ContextdError as error:
             logger.warning("%s is %s, which is not kept: %s", plan.namespace, state, error.message)
 
-    async def take_in(self, plan: Plan, tools: list[Any]) -> None:
+    async def take_in(self, plan: Plan, kind: Kind, listed: list[Any]) -> None:
         try:
-            problems = await self._do(partial(services.take_in, plan.pk, tools))
+            problems = await self._do(partial(offering.take_in, plan.pk, kind, listed))
         except Invalid as error:
             raise Lost(error.message) from None
         except ContextdError as error:
-            logger.warning("the tools of %s are not kept: %s", plan.namespace, error.message)
+            logger.warning("the %ss of %s are not kept: %s", kind, plan.namespace, error.message)
             return
         for problem in problems:
             logger.warning("%s: %s", plan.namespace, problem)

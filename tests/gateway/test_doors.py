@@ -14,8 +14,8 @@ from contextd.errors import NotAllowed
 from contextd.mcp import tools
 from contexts.models import Context
 from contexts.services import mistakes
-from gateway import services
-from gateway.models import State, Upstream, UpstreamSetting, UpstreamTool
+from gateway import offering, services
+from gateway.models import Kind, State, Upstream, UpstreamFeature, UpstreamSetting
 from tests.conftest import Call
 from tests.gateway.conftest import Add
 
@@ -27,7 +27,7 @@ ECHO = {"name": "echo", "description": "Say it again", "inputSchema": SCHEMA}
 def upstream(transactional_db: None) -> Upstream:
     upstream = Upstream(namespace="odd", transport="stdio", command=["true"])
     services.add(upstream, {})
-    services.take_in(upstream.pk, [{**ECHO, "annotations": {"readOnlyHint": True}}])
+    offering.take_in(upstream.pk, Kind.TOOL, [{**ECHO, "annotations": {"readOnlyHint": True}}])
     return upstream
 
 
@@ -122,8 +122,10 @@ def test_the_command_adds_shows_and_removes(transactional_db: None, output: Any)
     assert UpstreamSetting.objects.get().value == "secret"
     assert "lab\tstdio\tstopped" in output("list")
 
-    services.take_in(added.pk, [ECHO, {**ECHO, "name": "drop_all"}])
-    services.take_in(added.pk, [{**ECHO, "description": "Other"}, {**ECHO, "name": "drop_all"}])
+    offering.take_in(added.pk, Kind.TOOL, [ECHO, {**ECHO, "name": "drop_all"}])
+    offering.take_in(
+        added.pk, Kind.TOOL, [{**ECHO, "description": "Other"}, {**ECHO, "name": "drop_all"}]
+    )
     shown = output("show", "lab")
 
     assert "lab:drop_all\tleft out by the filter" in shown
@@ -165,8 +167,8 @@ def test_the_command_says_what_is_wrong(
 
 
 def test_the_admin_shows_and_approves(upstream: Upstream, admin_client: Client) -> None:
-    services.take_in(upstream.pk, [{**ECHO, "description": "<b>Other</b>"}])
-    held = UpstreamTool.objects.get()
+    offering.take_in(upstream.pk, Kind.TOOL, [{**ECHO, "description": "<b>Other</b>"}])
+    held = UpstreamFeature.objects.get()
     address = "/admin/gateway/upstreamtool/"
 
     page = admin_client.get(f"{address}{held.pk}/change/").content.decode()

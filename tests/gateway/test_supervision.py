@@ -9,8 +9,8 @@ import pytest
 from contextd import pipeline
 from contextd.callers import Caller, Entry
 from contextd.errors import UpstreamFailed
-from gateway import link, services
-from gateway.models import Isolation, State, Upstream
+from gateway import link, offering, services
+from gateway.models import Isolation, Kind, State, Upstream
 from tests.conftest import Call
 from tests.gateway.conftest import Add, wait_for, wait_for_state
 
@@ -171,7 +171,7 @@ def test_without_a_gateway_a_call_says_so(db: None, call: Call, add_row: None) -
 def add_row(transactional_db: None) -> None:
     upstream = Upstream(namespace="odd", transport="stdio", command=["true"])
     services.add(upstream, {})
-    services.take_in(upstream.pk, [{"name": "echo", "inputSchema": {"type": "object"}}])
+    offering.take_in(upstream.pk, Kind.TOOL, [{"name": "echo", "inputSchema": {"type": "object"}}])
 
 
 def test_commands_are_limited_outside_single_user_mode(add: Add, settings: object) -> None:
