@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from contextvars import Context
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar, cast
 from weakref import WeakKeyDictionary
 
@@ -22,7 +21,6 @@ from mcp.types.version import LATEST_MODERN_VERSION
 
 import contextd
 from contextd.conversations import Conversation, Foreign
-from contextd.embedded import addresses
 from contextd.errors import (
     Busy,
     ContextdError,
@@ -35,7 +33,7 @@ from contextd.errors import (
 from contextd.operations import Relayed
 from contextd.prompts import Said
 from contextd.resources import Raw
-from gateway import answers, wire
+from gateway import answers, place, wire
 from gateway.offering import Offer
 from gateway.wire import Peer
 
@@ -45,7 +43,6 @@ Session = tuple[ClientSession, JSONRPCDispatcher[Any]]
 
 CONNECT_SECONDS = 5
 CONTROL_SECONDS = 20
-NOT_RUNNING = "the gateway is not running, so no upstream can be called; start `manage.py up`"
 GONE = "the gateway ended during the call; whether the upstream did something is not known"
 
 _KNOWN: dict[str, type[ContextdError]] = {"timeout": TimedOut, "busy": Busy, "validation": Invalid}
@@ -58,8 +55,10 @@ _PEER = DiscoverResult(
 )
 
 
-def socket_path() -> Path:
-    return addresses.socket_directory(settings.DATA_DIR) / "gateway.sock"
+def not_running() -> str:
+    if settings.CONTEXTD_GATEWAY_ADDRESS:
+        return "the gateway does not answer at CONTEXTD_GATEWAY_ADDRESS, so nothing can be called"
+    return "the gateway is not running, so no upstream can be called; start `manage.py up`"
 
 
 async def call(
@@ -187,9 +186,11 @@ class Line:
 async def connected(ended: anyio.Event) -> AsyncIterator[Session]:
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
-            reader, writer = await asyncio.open_unix_connection(socket_path())
-    except (OSError, TimeoutError):
-        raise UpstreamFailed(NOT_RUNNING) from None
+            reader, writer = await place.reach()
+    except place.NotAdmitted as error:
+        raise UpstreamFailed(str(error)) from None
+    except (OSError, ValueError, TimeoutError):
+        raise UpstreamFailed(not_running()) from None
     try:
         async with wire.connected(peer_of(reader, writer), ended) as (incoming, outgoing):
             dispatcher: JSONRPCDispatcher[Any] = JSONRPCDispatcher(incoming, outgoing)

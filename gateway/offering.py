@@ -203,7 +203,7 @@ def is_allowed(feature: UpstreamFeature) -> bool:
 
 def apply_filter(upstream: Upstream) -> None:
     """After its globs have changed."""
-    for feature in upstream.features.filter(kind=Kind.TOOL).select_related("upstream"):
+    for feature in upstream.features.filter(kind=Kind.TOOL):
         feature.is_allowed = is_allowed(feature)
         feature.save()
     changes.announce("tools")

@@ -2,23 +2,29 @@
 
 import asyncio
 import contextlib
+import logging
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from mcp.server import Server, ServerRequestContext
 from mcp.types import RequestParams
 
 import contextd
 from contextd.embedded.processes import StartError
-from gateway import link, wire
+from gateway import link, place, wire
 from gateway.supervision.exchange import Asked, Exchanges
 from gateway.supervision.supervisor import Supervisor
 
+Admit = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 Context = ServerRequestContext[Any, Any]
+
+
+logger = logging.getLogger(__name__)
 
 
 class OfUpstream(RequestParams):
@@ -90,7 +96,7 @@ def build(supervisor: Supervisor) -> Server[Any]:
 @asynccontextmanager
 async def listening(server: Server[Any]) -> AsyncIterator[None]:
     """Raises StartError where another gateway listens."""
-    path = link.socket_path()
+    path = place.socket_path()
     await make_way(path)
     served: set[asyncio.Task[None]] = set()
     before = os.umask(0o177)
@@ -98,13 +104,28 @@ async def listening(server: Server[Any]) -> AsyncIterator[None]:
         listener = await asyncio.start_unix_server(partial(note_and_serve, served, server), path)
     finally:
         os.umask(before)
+    listeners = [listener, *await listening_for_others(served, server)]
     try:
         yield
     finally:
-        listener.close()
+        for listener in listeners:
+            listener.close()
         await end_all(served)  # who waits at the other side has to know
         with contextlib.suppress(FileNotFoundError):
             path.unlink()
+
+
+async def listening_for_others(
+    served: set["asyncio.Task[None]"], server: Server[Any]
+) -> list[asyncio.Server]:
+    address = settings.CONTEXTD_GATEWAY_LISTEN
+    if not address:
+        return []
+    note = partial(note_and_serve, served, server, admit=place.admit)
+    try:
+        return [await asyncio.start_server(note, *place.host_and_port(address))]
+    except OSError as error:
+        raise StartError(f"cannot listen on {address} (CONTEXTD_GATEWAY_LISTEN): {error}") from None
 
 
 async def make_way(path: Path) -> None:
@@ -125,8 +146,9 @@ async def note_and_serve(
     server: Server[Any],
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
+    admit: Admit | None = None,
 ) -> None:
-    task = asyncio.create_task(serve(server, reader, writer))
+    task = asyncio.create_task(serve(server, reader, writer, admit))
     served.add(task)
     task.add_done_callback(served.discard)
 
@@ -140,11 +162,18 @@ async def end_all(served: set["asyncio.Task[None]"]) -> None:
 
 
 async def serve(
-    server: Server[Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    server: Server[Any],
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    admit: Admit | None,
 ) -> None:
     """One connection, until the other side ends it; what runs for it is cancelled then."""
     try:
+        if admit:
+            await admit(reader, writer)
         async with wire.connected(link.peer_of(reader, writer)) as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
+    except (OSError, ValueError) as error:  # it is not admitted, or gone already
+        logger.warning("a connection to the gateway was refused: %s", error)
     finally:
         writer.close()

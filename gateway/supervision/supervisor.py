@@ -12,7 +12,7 @@ from contextd.mcp.workers import Workers
 from gateway import offering, services
 from gateway.models import Kind, State
 from gateway.services import Plan
-from gateway.supervision import failures
+from gateway.supervision import failures, transports
 from gateway.supervision.connection import Connection
 from gateway.supervision.exchange import Exchange
 from gateway.supervision.failures import Lost
@@ -35,6 +35,7 @@ class Supervisor:
     async def run(self) -> None:
         """Until it is cancelled; then it stops all of them."""
         looks = 0
+        await self._let_go_of_removed()
         try:
             while True:
                 await self._follow_rows()
@@ -44,6 +45,12 @@ class Supervisor:
                 await asyncio.sleep(LOOK_SECONDS)
         finally:
             await asyncio.shield(self._stop(list(self._upstreams)))
+
+    async def _let_go_of_removed(self) -> None:
+        try:
+            await transports.let_go_of_removed(await self._do(services.plans))
+        except ContextdError as error:
+            logger.warning("nobody looks for what is left in containers: %s", error.message)
 
     async def perform(self, namespace: str, exchange: Exchange) -> dict[str, Any]:
         """What the upstream answers. Raises MCPError in our words."""

@@ -1,6 +1,8 @@
 """What clients, commands and admins see of upstreams."""
 
 import json
+import re
+import shlex
 from dataclasses import replace
 from typing import Any
 
@@ -132,7 +134,8 @@ def test_the_command_adds_shows_and_removes(transactional_db: None, output: Any)
     assert "lab:echo\theld back" in shown
     assert '+  "description": "Other"' in shown
 
-    output("approve", "lab", "echo")
+    (command,) = re.findall("manage.py gateway (approve .*)", shown)
+    output(*shlex.split(command))
     assert "lab:echo\toffered" in output("show", "lab")
 
     output("remove", "lab")
@@ -142,7 +145,7 @@ def test_the_command_adds_shows_and_removes(transactional_db: None, output: Any)
 def test_the_command_tests_what_runs(add: Add, output: Any) -> None:
     add()
 
-    assert "odd answers and offers 19 tools" in output("test", "odd")
+    assert "odd answers and offers 23 tools" in output("test", "odd")
     assert output("restart", "odd") == "odd is ready\n"
 
 
@@ -169,7 +172,7 @@ def test_the_command_says_what_is_wrong(
 def test_the_admin_shows_and_approves(upstream: Upstream, admin_client: Client) -> None:
     offering.take_in(upstream.pk, Kind.TOOL, [{**ECHO, "description": "<b>Other</b>"}])
     held = UpstreamFeature.objects.get()
-    address = "/admin/gateway/upstreamtool/"
+    address = "/admin/gateway/upstreamfeature/"
 
     page = admin_client.get(f"{address}{held.pk}/change/").content.decode()
     listed = admin_client.get(f"/admin/gateway/upstream/{upstream.pk}/change/").content.decode()
@@ -178,7 +181,17 @@ def test_the_admin_shows_and_approves(upstream: Upstream, admin_client: Client) 
     assert "held back" in listed
 
     chosen = {"action": "approve_selected", "_selected_action": [held.pk]}
-    admin_client.post(address, chosen)
+    asked = admin_client.post(address, chosen).content.decode()
+    (shown,) = re.findall('name="shown" value="([^"]+)"', asked)
+    assert "&lt;b&gt;Other&lt;/b&gt;" in asked
+    assert "odd:echo" not in [offer.canonical for offer in offering.offered()]
+
+    offering.take_in(upstream.pk, Kind.TOOL, [{**ECHO, "description": "<b>Another</b>"}])
+    admin_client.post(address, {**chosen, "shown": [shown]})
+    assert "odd:echo" not in [offer.canonical for offer in offering.offered()]
+
+    offering.take_in(upstream.pk, Kind.TOOL, [{**ECHO, "description": "<b>Other</b>"}])
+    admin_client.post(address, {**chosen, "shown": [shown]})
 
     assert operations.get("odd:echo").description == "<b>Other</b>"
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextd import operations
-from contextd.errors import NotFound
+from contextd.errors import Invalid, NotFound
 from gateway import names, offering, pinning, services
 from gateway.models import Kind, Upstream, UpstreamFeature
 from tests.conftest import Call
@@ -78,9 +78,21 @@ def test_a_changed_tool_is_held_back_until_it_is_approved(upstream: Upstream) ->
     assert '-  "description": "Say it again"' in difference
     assert '+  "description": "Send it elsewhere"' in difference
 
-    offering.approve_named("odd", "echo")
+    offering.approve_named("odd", "echo", offering.shown_digest(held))
 
     assert offered() == ["odd:echo"]
+
+
+def test_what_changed_since_it_was_shown_is_not_approved(upstream: Upstream) -> None:
+    offering.take_in(upstream.pk, Kind.TOOL, [tool()])
+    offering.take_in(upstream.pk, Kind.TOOL, [tool(description="Shown")])
+    shown = offering.shown_digest(UpstreamFeature.objects.get())
+    offering.take_in(upstream.pk, Kind.TOOL, [tool(description="Slipped in")])
+
+    with pytest.raises(Invalid, match=f"is another one now than the one that was shown .{shown}"):
+        offering.approve_named("odd", "echo", shown)
+
+    assert offered() == []
 
 
 def test_a_tool_that_is_itself_again_is_offered_again(upstream: Upstream) -> None:
@@ -127,7 +139,7 @@ def test_a_list_without_tools_is_a_fault_and_changes_nothing(add: Add, call: Cal
     add()
     call("odd:vanish")
 
-    with pytest.raises(UpstreamFailed, match="it lists no tools, where it had 19 before"):
+    with pytest.raises(UpstreamFailed, match="it lists no tools, where it had 23 before"):
         link.control("refresh", "odd")
 
     assert "odd:echo" in offered()
