@@ -1,6 +1,12 @@
 """A gateway on another host, reached by an address and a token."""
 
+import socket
+import socketserver
+import threading
+from collections.abc import Iterator
+
 import pytest
+from django.conf import settings
 
 from contextd.errors import UpstreamFailed
 from gateway import place
@@ -12,12 +18,12 @@ TOKEN = "t" * 32
 
 
 @pytest.fixture
-def elsewhere(settings: object) -> None:
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """The socket is not used; the gateway that starts after this listens at an address."""
     address = f"127.0.0.1:{free_port()}"
-    settings.CONTEXTD_GATEWAY_LISTEN = address  # type: ignore[attr-defined]
-    settings.CONTEXTD_GATEWAY_ADDRESS = address  # type: ignore[attr-defined]
-    settings.CONTEXTD_GATEWAY_TOKEN = TOKEN  # type: ignore[attr-defined]
+    monkeypatch.setattr(settings, "CONTEXTD_GATEWAY_LISTEN", address)
+    monkeypatch.setattr(settings, "CONTEXTD_GATEWAY_ADDRESS", address)
+    monkeypatch.setattr(settings, "CONTEXTD_GATEWAY_TOKEN", TOKEN)
 
 
 def test_it_is_called_there(elsewhere: None, add: Add, call: Call) -> None:
@@ -26,23 +32,49 @@ def test_it_is_called_there(elsewhere: None, add: Add, call: Call) -> None:
     assert call("odd:add", a=1, b=2).structured == {"sum": 3}
 
 
-def test_without_the_token_nothing_is_called(
-    elsewhere: None, add: Add, call: Call, monkeypatch: pytest.MonkeyPatch
+def test_who_does_not_know_the_token_gets_no_answer(elsewhere: None, gateway: None) -> None:
+    host, port = place.host_and_port(settings.CONTEXTD_GATEWAY_ADDRESS)
+
+    with socket.create_connection((host, port), timeout=10) as stranger:
+        challenge = stranger.recv(1000)
+        stranger.sendall(b"f" * 64 + b"\nword\n")
+        answer = stranger.recv(1000)
+
+    assert len(challenge) == 65
+    assert answer == b""
+
+
+def test_a_gateway_that_does_not_know_it_is_told_nothing(
+    elsewhere: None, impostor: list[bytes], add_row: None, call: Call
 ) -> None:
-    add()
-    ours = place.proof
-    monkeypatch.setattr(
-        place, "proof", lambda role, word: "f" * 64 if role == "caller" else ours(role, word)
-    )
+    with pytest.raises(UpstreamFailed, match=r"another token .CONTEXTD_GATEWAY_TOKEN"):
+        call("odd:echo", note="for the real one")
 
-    with pytest.raises(UpstreamFailed, match="CONTEXTD_GATEWAY_TOKEN"):
-        call("odd:echo")
+    assert len(impostor) == 2
+    assert TOKEN.encode() not in b"".join(impostor)
 
 
-def test_one_that_does_not_answer_is_named(
-    elsewhere: None, settings: object, gateway: None, add_row: None, call: Call
-) -> None:
-    settings.CONTEXTD_GATEWAY_ADDRESS = f"127.0.0.1:{free_port()}"  # type: ignore[attr-defined]
+@pytest.fixture
+def impostor(elsewhere: None) -> Iterator[list[bytes]]:
+    """What a server at the address is told that only pretends to be the gateway."""
+    heard: list[bytes] = []
 
+    class Pretending(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            self.wfile.write(b"c" * 64 + b"\n")
+            heard.extend([self.rfile.readline(), self.rfile.readline()])
+            self.wfile.write(b"f" * 64 + b"\n")
+            heard.extend(self.rfile.readlines())
+
+    host, port = place.host_and_port(settings.CONTEXTD_GATEWAY_ADDRESS)
+    with socketserver.TCPServer((host, port), Pretending) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield heard
+        server.shutdown()
+        thread.join()
+
+
+def test_one_that_does_not_answer_is_named(elsewhere: None, add_row: None, call: Call) -> None:
     with pytest.raises(UpstreamFailed, match="does not answer at CONTEXTD_GATEWAY_ADDRESS"):
         call("odd:echo")

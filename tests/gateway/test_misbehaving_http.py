@@ -41,7 +41,7 @@ def test_it_lies_floods_hangs_and_crashes(add_web: Add, call: Call) -> None:
 
     with pytest.raises(UpstreamFailed, match="'many' is not of type 'integer'"):
         call("odd:lie")
-    with pytest.raises(UpstreamFailed, match="went away during the call|longer than|more than"):
+    with pytest.raises(UpstreamFailed, match=r"went away during the call|more than"):
         call("odd:flood")
     wait_for_state(upstream, State.READY)
     with pytest.raises(TimedOut, match="odd:hang gave no answer within 1 s"):
