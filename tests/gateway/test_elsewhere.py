@@ -18,24 +18,25 @@ TOKEN = "t" * 32
 
 
 @pytest.fixture
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> tuple[str, int]:
     """The socket is not used; the gateway that starts after this listens at an address."""
     address = f"127.0.0.1:{free_port()}"
     monkeypatch.setattr(settings, "CONTEXTD_GATEWAY_LISTEN", address)
     monkeypatch.setattr(settings, "CONTEXTD_GATEWAY_ADDRESS", address)
     monkeypatch.setattr(settings, "CONTEXTD_GATEWAY_TOKEN", TOKEN)
+    return place.host_and_port(address)
 
 
-def test_it_is_called_there(elsewhere: None, add: Add, call: Call) -> None:
+def test_it_is_called_there(elsewhere: tuple[str, int], add: Add, call: Call) -> None:
     add()
 
     assert call("odd:add", a=1, b=2).structured == {"sum": 3}
 
 
-def test_who_does_not_know_the_token_gets_no_answer(elsewhere: None, gateway: None) -> None:
-    host, port = place.host_and_port(settings.CONTEXTD_GATEWAY_ADDRESS)
-
-    with socket.create_connection((host, port), timeout=10) as stranger:
+def test_who_does_not_know_the_token_gets_no_answer(
+    elsewhere: tuple[str, int], gateway: None
+) -> None:
+    with socket.create_connection(elsewhere, timeout=10) as stranger:
         challenge = stranger.recv(1000)
         stranger.sendall(b"f" * 64 + b"\nword\n")
         answer = stranger.recv(1000)
@@ -45,7 +46,7 @@ def test_who_does_not_know_the_token_gets_no_answer(elsewhere: None, gateway: No
 
 
 def test_a_gateway_that_does_not_know_it_is_told_nothing(
-    elsewhere: None, impostor: list[bytes], add_row: None, call: Call
+    elsewhere: tuple[str, int], impostor: list[bytes], add_row: None, call: Call
 ) -> None:
     with pytest.raises(UpstreamFailed, match=r"another token .CONTEXTD_GATEWAY_TOKEN"):
         call("odd:echo", note="for the real one")
@@ -55,7 +56,7 @@ def test_a_gateway_that_does_not_know_it_is_told_nothing(
 
 
 @pytest.fixture
-def impostor(elsewhere: None) -> Iterator[list[bytes]]:
+def impostor(elsewhere: tuple[str, int]) -> Iterator[list[bytes]]:
     """What a server at the address is told that only pretends to be the gateway."""
     heard: list[bytes] = []
 
@@ -66,8 +67,7 @@ def impostor(elsewhere: None) -> Iterator[list[bytes]]:
             self.wfile.write(b"f" * 64 + b"\n")
             heard.extend(self.rfile.readlines())
 
-    host, port = place.host_and_port(settings.CONTEXTD_GATEWAY_ADDRESS)
-    with socketserver.TCPServer((host, port), Pretending) as server:
+    with socketserver.TCPServer(elsewhere, Pretending) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield heard
@@ -75,6 +75,8 @@ def impostor(elsewhere: None) -> Iterator[list[bytes]]:
         thread.join()
 
 
-def test_one_that_does_not_answer_is_named(elsewhere: None, add_row: None, call: Call) -> None:
+def test_one_that_does_not_answer_is_named(
+    elsewhere: tuple[str, int], add_row: None, call: Call
+) -> None:
     with pytest.raises(UpstreamFailed, match="does not answer at CONTEXTD_GATEWAY_ADDRESS"):
         call("odd:echo")
