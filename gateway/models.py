@@ -292,3 +292,7 @@ class UpstreamEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.state}: {self.reason}" if self.reason else self.state
+
+    @property
+    def first_line(self) -> str:
+        return str(self).partition("\n")[0]

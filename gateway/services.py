@@ -24,6 +24,7 @@ from gateway.models import (
 )
 
 EVENTS_KEPT = 200
+EVENTS_LOOKED_AT = 10
 LONGEST_REASON = 4000
 
 
@@ -54,14 +55,25 @@ class Plan:
 
 
 @health_check("gateway")
-def probe() -> None:
+def probe() -> list[str] | None:
     """Every upstream that is switched on answers."""
     try:
-        ill = list(Upstream.objects.enabled().exclude(state__in=[State.READY, State.STARTING]))
+        upstreams = list(Upstream.objects.enabled())
     except DatabaseError:
         raise Unhealthy("upstreams cannot be read; run manage.py migrate") from None
+    details = [told(upstream) for upstream in upstreams]
+    ill = [one for one in upstreams if one.state not in (State.READY, State.STARTING)]
     if ill:
-        raise Unhealthy("; ".join(f"{one.namespace} is {described(one)}" for one in ill))
+        summary = "; ".join(f"{one.namespace} is {described(one)}" for one in ill)
+        raise Unhealthy(summary, details)
+    return details or None
+
+
+def told(upstream: Upstream) -> str:
+    """`github: ready since 2026-11-28 09:20 UTC; before, backoff: it has ended`."""
+    line = f"{upstream}: {upstream.state} since {upstream.state_since:%Y-%m-%d %H:%M} UTC"
+    before = next((one for one in upstream.events.all()[:EVENTS_LOOKED_AT] if one.reason), None)
+    return f"{line}; before, {before.first_line}" if before else line
 
 
 def described(upstream: Upstream) -> str:

@@ -111,7 +111,10 @@ def test_status_names_what_is_not_well(upstream: Upstream, call: Call) -> None:
 
     status = call("status")
 
-    assert status.services["gateway"].error == "odd is failed: no such program"
+    gateway = status.services["gateway"]
+    assert gateway.error == "odd is failed: no such program"
+    assert gateway.details
+    assert re.fullmatch("odd: failed since .* UTC; before, failed: no such .*", gateway.details[0])
 
 
 def test_the_command_adds_shows_and_removes(transactional_db: None, output: Any) -> None:
