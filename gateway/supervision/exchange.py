@@ -53,8 +53,9 @@ class Exchange:
 
     def start(self, work: Work, when_done: Callable[[], None]) -> None:
         def end(_: object) -> None:
-            if self._replies:
-                self._replies.cancel()
+            if self._replies and not self._replies.done():
+                self._replies.set_exception(NotAnswered("the call that asked has ended"))
+                self._replies.exception()  # whether or not somebody waits for it
             self._turn.set()
             when_done()
 
@@ -65,13 +66,18 @@ class Exchange:
         """Its result, or the questions that are open. Raises MCPError in our words."""
         self._report = report
         try:
-            await self._turn.wait()
+            if not self._is_done:
+                await self._turn.wait()
         except asyncio.CancelledError:
             await self.drop()
             raise
-        if self._task and self._task.done():
+        if self._task and self._is_done:
             return self._result_of(self._task)
         return {"held": self.id, "questions": dict(self._questions)}
+
+    @property
+    def _is_done(self) -> bool:
+        return self._task is not None and self._task.done()
 
     def _result_of(self, task: "asyncio.Task[dict[str, Any]]") -> dict[str, Any]:
         if task.cancelled():
@@ -155,6 +161,9 @@ class Exchanges:
         else:
             self._open.pop(exchange.id, None)
         return outcome
+
+    async def drop_all(self) -> None:
+        await asyncio.gather(*(exchange.drop() for exchange in self._open.values()))
 
     def replied_to(self, keys: Collection[str], principal: str, name: str) -> Exchange | None:
         """The one whose questions had these keys."""

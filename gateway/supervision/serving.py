@@ -17,7 +17,7 @@ from mcp.types import RequestParams
 import contextd
 from contextd.embedded.processes import StartError
 from gateway import link, place, wire
-from gateway.supervision.exchange import Asked, Exchanges
+from gateway.supervision.exchange import Asked
 from gateway.supervision.supervisor import Supervisor
 
 Admit = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -62,7 +62,7 @@ def asked_by(params: OfExchange) -> Asked:
 def build(supervisor: Supervisor) -> Server[Any]:
     server: Server[Any] = Server("contextd-gateway", version=contextd.__version__)
 
-    exchanges = Exchanges()
+    exchanges = supervisor.exchanges
 
     async def ask(ctx: Context, params: OfExchange) -> dict[str, Any]:
         asked = asked_by(params)

@@ -14,7 +14,7 @@ from gateway.models import Kind, State
 from gateway.services import Plan
 from gateway.supervision import failures, transports
 from gateway.supervision.connection import Connection
-from gateway.supervision.exchange import Exchange
+from gateway.supervision.exchange import Exchange, Exchanges
 from gateway.supervision.failures import Lost
 from gateway.supervision.upstream import SupervisedUpstream
 
@@ -31,6 +31,7 @@ class Supervisor:
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
         self._upstreams: dict[str, SupervisedUpstream] = {}
+        self.exchanges = Exchanges()
 
     async def run(self) -> None:
         """Until it is cancelled; then it stops all of them."""
@@ -44,7 +45,11 @@ class Supervisor:
                     await asyncio.gather(*(one.tidy() for one in self._upstreams.values()))
                 await asyncio.sleep(LOOK_SECONDS)
         finally:
-            await asyncio.shield(self._stop(list(self._upstreams)))
+            await asyncio.shield(self._end())
+
+    async def _end(self) -> None:
+        await self.exchanges.drop_all()
+        await self._stop(list(self._upstreams))
 
     async def _let_go_of_removed(self) -> None:
         try:

@@ -1,7 +1,7 @@
 """A tool that is not the one that was approved is held back."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextd import operations
@@ -192,6 +192,7 @@ def test_an_upstream_that_is_switched_off_offers_nothing(upstream: Upstream) -> 
     assert "odd__echo" not in {operation.name for operation in operations.available()}
 
 
+@settings(deadline=None)  # how long it takes says nothing on a busy machine
 @given(st.text(max_size=100), st.text(max_size=100))
 def test_no_two_tools_have_the_same_name_on_the_wire(one: str, other: str) -> None:
     wire = names.on_the_wire("odd", one)

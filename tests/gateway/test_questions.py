@@ -6,11 +6,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio
 import pytest
 from mcp import Client, types
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.clients import MODERN_VERSION, structure_of
+from gateway.models import Isolation
+from tests.clients import MODERN_VERSION, structure_of, text_of
 from tests.conftest import Call
 from tests.gateway.conftest import MISBEHAVING, Add
 from tests.server import Server
@@ -81,3 +83,42 @@ def test_where_nobody_can_be_asked_the_upstream_is_told(add: Add, call: Call) ->
     add()
 
     assert "nobody answers elicitation/create" in call("odd:ask_person").structured["message"]
+
+
+def test_a_call_that_is_given_up_while_it_asks_is_cancelled_there(server: Server, add: Add) -> None:
+    add(isolation=Isolation.SHARED)
+    is_asked = anyio.Event()
+
+    async def never(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        is_asked.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def use() -> int:
+        transport = streamable_http_client(f"{server.url}/mcp")
+        async with Client(transport, mode="legacy", elicitation_callback=never) as client:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(client.call_tool, "odd__ask_person", {})
+                await is_asked.wait()
+                tasks.cancel_scope.cancel()
+            with anyio.fail_after(20):
+                while (told := int(text_of(await client.call_tool("odd__cancelled", {})))) == 0:
+                    await anyio.sleep(0.1)
+            return told
+
+    assert asyncio.run(use()) == 1
+
+
+def test_the_time_that_the_caller_takes_does_not_count(server: Server, add: Add) -> None:
+    add(request_timeout_ms=300)
+
+    async def slow(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        await anyio.sleep(0.6)
+        return types.ElicitResult(action="decline")
+
+    async def use() -> Any:
+        transport = streamable_http_client(f"{server.url}/mcp")
+        async with Client(transport, mode="legacy", elicitation_callback=slow) as client:
+            return structure_of(await client.call_tool("odd__ask_person", {}))
+
+    assert asyncio.run(use()) == {"action": "decline"}
