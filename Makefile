@@ -6,7 +6,7 @@ MANAGE := $(BIN)/python manage.py
 PIP_INSTALL := umask 022 && $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fix snapshots eval bench soak promises node conformance
+.PHONY: help run test check fix snapshots eval bench soak promises node conformance agents
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +73,15 @@ node: .ci/node/node_modules/.installed ## Install the programs from npm that som
 .ci/node/node_modules/.installed: .ci/node/package-lock.json
 	@echo "Installing programs that tests run from npm (once) ..."
 	@npm ci --prefix .ci/node --no-audit --no-fund --loglevel error
+	@touch $@
+
+agents: .ci/langgraph/venv/installed ## Install what the test of a LangGraph agent needs
+
+# An environment of its own: langchain-mcp-adapters wants an older version of mcp.
+.ci/langgraph/venv/installed: .ci/langgraph/requirements.txt
+	@echo "Installing LangGraph for a test (once) ..."
+	@$(PYTHON) -m venv .ci/langgraph/venv
+	@.ci/langgraph/venv/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
 .venv/installed: requirements.txt | .venv/bin/pip

@@ -64,8 +64,8 @@ class Entry:
         """Whether one of these is in the context: an address, or the form it has."""
         return any(matches(name, self.resources) for name in names)
 
-    def has_prompt(self, name: str) -> bool:
-        return matches(name, self.prompts)
+    def has_prompt(self, *names: str) -> bool:
+        return any(matches(name, self.prompts) for name in names)
 
 
 def matches(name: str, globs: Iterable[str]) -> bool:

@@ -5,7 +5,7 @@ given: it asks before it acts.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -17,7 +17,7 @@ from contextd.errors import Unsupported
 FIELD_TYPES = {"string", "number", "integer", "boolean"}
 
 Outcome = TypeVar("Outcome")
-Ability = Literal["questions", "later results"]
+Ability = Literal["questions", "model", "later results"]
 
 
 class Form(BaseModel):
@@ -41,6 +41,14 @@ class Question:
     form: type[Form]
 
 
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A question of another MCP server's, in MCP's own shape: to the person, or to the model."""
+
+    method: str
+    params: Mapping[str, Any]
+
+
 class Interim(Exception):
     """Not the end of the operation: it is run again, from its start."""
 
@@ -48,7 +56,7 @@ class Interim(Exception):
 class Unanswered(Interim):
     """The person is asked elsewhere; the operation is run again with the answers."""
 
-    def __init__(self, questions: Mapping[str, Question]) -> None:
+    def __init__(self, questions: Mapping[str, Question | Foreign]) -> None:
         super().__init__(", ".join(questions))
         self.questions = questions
 
@@ -78,6 +86,19 @@ class Conversation(Protocol):
     async def ask_all(self, questions: Mapping[str, Question]) -> Mapping[str, Form]:
         """Put several at once."""
 
+    @property
+    def replied(self) -> Collection[str]:
+        """The keys of what was replied to before this run."""
+
+    async def pass_on(self, questions: Mapping[str, Foreign]) -> Mapping[str, Any]:
+        """Put another server's questions to the caller's client; its replies as they come.
+
+        Raises Unsupported where it answers none such, Declined where it will not.
+        """
+
+    def header(self, name: str) -> str | None:
+        """What the caller's request says there, for a door that has headers."""
+
     async def take_time(self) -> bool:
         """From here on it takes long: let the caller come back for the result, if it can.
 
@@ -94,6 +115,9 @@ class Conversation(Protocol):
 class Alone:
     """For a door where nobody can be asked: a script, a command."""
 
+    def __init__(self, headers: Mapping[str, str] | None = None) -> None:
+        self._headers = headers or {}
+
     async def report(
         self, done: float, total: float | None = None, message: str | None = None
     ) -> None:
@@ -105,6 +129,17 @@ class Alone:
     async def ask_all(self, questions: Mapping[str, Question]) -> Mapping[str, Form]:
         texts = " ".join(question.text for question in questions.values())
         raise Unsupported(f"a person has to be asked: {texts}", ability="questions")
+
+    @property
+    def replied(self) -> Collection[str]:
+        return ()
+
+    async def pass_on(self, questions: Mapping[str, Foreign]) -> Mapping[str, Any]:
+        methods = ", ".join(one.method for one in questions.values())
+        raise Unsupported(f"nobody answers {methods} here", ability="questions")
+
+    def header(self, name: str) -> str | None:
+        return self._headers.get(name)
 
     async def take_time(self) -> bool:
         return False

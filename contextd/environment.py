@@ -49,6 +49,13 @@ Origin = Annotated[
 RequestRate = Annotated[
     str, spelled(r"[1-9]\d{0,8}/[smhd]", "must be a number and s, m, h or d, such as 200/s")
 ]
+HostAndPort = Annotated[
+    str,
+    spelled(
+        r"([\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}",
+        "must be a host and a port, such as gateway.example.com:8090",
+    ),
+]
 SecretKey = Annotated[str, spelled(r"(?s).{32,}", "must have at least 32 characters")]
 
 
@@ -181,6 +188,23 @@ class Environment(BaseSettings):
         description="Hosts of upstreams that may have private addresses and no TLS, "
         "comma separated, such as `localhost`.",
     )
+    gateway_listen: HostAndPort | None = Field(
+        None,
+        validation_alias=variable("CONTEXTD_GATEWAY_LISTEN"),
+        description="`HOST:PORT` where the gateway listens for other hosts. "
+        "Unset: a Unix socket in the data folder.",
+    )
+    gateway_address: HostAndPort | None = Field(
+        None,
+        validation_alias=variable("CONTEXTD_GATEWAY_ADDRESS"),
+        description="`HOST:PORT` of a gateway on another host. Unset: `make run` starts one.",
+    )
+    gateway_token: SecretKey | None = Field(
+        None,
+        validate_default=True,
+        validation_alias=variable("CONTEXTD_GATEWAY_TOKEN"),
+        description="What both sides of such a connection must know; 32 characters or more.",
+    )
     audit_days: Annotated[int, whole_number(1, 36_500)] = Field(
         90,
         validation_alias=variable("CONTEXTD_AUDIT_DAYS"),
@@ -270,6 +294,15 @@ class Environment(BaseSettings):
                 "missing", "needed with CONTEXTD_OAUTH_ISSUER: tokens for others must not count"
             )
         return audience
+
+    @field_validator("gateway_token")
+    @classmethod
+    def _shared_with_other_hosts(cls, token: str | None, info: ValidationInfo) -> str | None:
+        if token is None and (info.data.get("gateway_listen") or info.data.get("gateway_address")):
+            raise PydanticCustomError(
+                "missing", "needed with CONTEXTD_GATEWAY_LISTEN and CONTEXTD_GATEWAY_ADDRESS"
+            )
+        return token
 
     @field_validator("llm_model")
     @classmethod

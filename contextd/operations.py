@@ -130,7 +130,7 @@ class Provided(Operation):
     canonical: str
     is_redacted: bool
     definition: Mapping[str, Any]
-    """As MCP lists a tool: `title`, `description`, `inputSchema` and the rest."""
+    """As MCP lists a tool or a prompt: `title`, `description`, `inputSchema` and the rest."""
 
     @property
     def canonical_name(self) -> str:
@@ -150,7 +150,7 @@ class Provided(Operation):
     def parse(self, arguments: dict[str, Any]) -> Request:
         if not isinstance(arguments, dict):
             raise Invalid("the arguments must be an object", field="arguments")
-        return AnyArguments.model_validate(arguments)
+        return Operation.parse(self, arguments)
 
 
 class Provider(Protocol):

@@ -15,19 +15,29 @@ from contextd.operations import Operation, Request, Result
 from contextd.signals import operation_finished
 
 
-def call(name: str, arguments: dict[str, Any], caller: Caller) -> Result:
+def call(
+    name: str,
+    arguments: dict[str, Any],
+    caller: Caller,
+    conversation: Conversation | None = None,
+) -> Result:
     """Check, run and record one call of an operation that is offered as a tool.
 
     Raises ContextdError, and nothing else: a bug becomes `Internal`, logged under the
     reference that the caller is given.
     """
-    return perform(operations.get(name), arguments, caller)
+    return perform(operations.get(name), arguments, caller, conversation)
 
 
-def perform(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Result:
+def perform(
+    operation: Operation,
+    arguments: dict[str, Any],
+    caller: Caller,
+    conversation: Conversation | None = None,
+) -> Result:
     """`call` for an operation at hand, whatever it is offered as."""
     if operation.waits:
-        return asyncio.run(converse(operation, arguments, caller, Alone()))
+        return asyncio.run(converse(operation, arguments, caller, conversation or Alone()))
     record = Record(operation, caller)
     with notes.taken_in(record.notes), telemetry.operation_span(operation, caller):
         try:

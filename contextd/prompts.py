@@ -1,6 +1,7 @@
 """What a person can have said to the assistant: declared in apps' `prompts.py`.
 
-Most are written there; families of them are made of what is stored.
+Most are written there; families of them are made of what is stored, and providers have those of
+other servers.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ from pydantic import Field
 
 from contextd.callers import Caller
 from contextd.errors import NotFound
-from contextd.operations import Operation, Request, Result
+from contextd.operations import Operation, Provided, Provider, Request, Result
 from contextd.validation import StringMap
 
 MAX_NAME = 200
@@ -21,6 +22,13 @@ _Given = StringMap(keys=50, key_length=100, value_length=50_000)
 
 class PromptText(Result):
     text: str
+    description: str | None = None
+
+
+class Said(Result):
+    """What another MCP server wrote, in MCP's own shape."""
+
+    messages: list[dict[str, Any]]
     description: str | None = None
 
 
@@ -45,6 +53,8 @@ class Offer:
     title: str
     description: str
     arguments: tuple[Argument, ...]
+    canonical: str | None = None
+    """Its name here, where clients are told another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,7 @@ Write = TypeVar("Write", bound=Callable[[Caller, str, Mapping[str, str]], Prompt
 
 _registry: dict[str, Operation] = {}
 _families: list[Family] = []
+_providers: list[Provider] = []
 
 
 def prompt(name: str, *, timeout: float = 5) -> Callable[[P], P]:
@@ -124,20 +135,50 @@ def families() -> list[Family]:
     return _families
 
 
+def provide(provider: Provider) -> None:
+    """Offer what it has beside what is declared; what is declared goes first."""
+    _providers.append(provider)
+
+
+def provided() -> list[Provided]:
+    return [one for provider in _providers for one in provider.all()]
+
+
 def offers(caller: Caller) -> list[Offer]:
-    """Those of the families that the caller's context holds, in a fixed order."""
+    """Those made and provided now that the caller's context holds, in a fixed order."""
     found = [offer for one in _families for offer in one.offered(caller)]
-    held = [offer for offer in found if caller.entry.has_prompt(offer.name)]
+    found += [as_offer(one) for one in provided()]
+    held = [one for one in found if caller.entry.has_prompt(one.name, one.canonical or one.name)]
     return sorted(held, key=lambda offer: offer.name)
 
 
+def as_offer(provided: Provided) -> Offer:
+    arguments = provided.definition.get("arguments") or []
+    return Offer(
+        name=provided.name,
+        title=provided.canonical,
+        description=str(provided.definition.get("description") or ""),
+        arguments=tuple(
+            Argument(one["name"], one.get("description"), bool(one.get("required")))
+            for one in arguments
+        ),
+        canonical=provided.canonical,
+    )
+
+
 def get(name: str) -> Operation:
-    """Of a family, whether there is one of that name is known when it is performed."""
+    """Of a family, whether there is one of that name is known when it is performed.
+
+    It may ask the database, so it is not for an event loop.
+    """
     if name in _registry:
         return _registry[name]
     for one in _families:
         if name.startswith(one.prefix) and len(name) <= MAX_NAME:
             return as_operation(name, partial(_write, one, name), GivenArguments, one.timeout)
+    for provider in _providers:
+        if found := provider.find(name):
+            return found
     raise NotFound(f"there is no prompt named {name[:MAX_NAME]!r}")
 
 

@@ -1,8 +1,8 @@
 """What can be read by its address, such as `checkpoint://7`: declared in apps' `resources.py`."""
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Annotated, Any, Protocol, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from pydantic import Field
 
 from contextd.callers import Caller
+from contextd.conversations import Conversation
 from contextd.errors import NotAllowed, NotFound
 from contextd.operations import Operation, Request, Result
 from contextd.validation import Text
@@ -39,6 +40,12 @@ class Contents(Result):
     mime_type: str
     text: str = ""
     blob: bytes | None = None
+
+
+class Raw(Result):
+    """What another MCP server has at an address, in MCP's own shape."""
+
+    contents: list[dict[str, Any]]
 
 
 class Listed(Result):
@@ -85,11 +92,22 @@ class Resource:
     pattern: re.Pattern[str]
     reading: Operation
     listing: Operation | None
+    relayed: "Relayed | None" = None
 
     @property
     def is_single(self) -> bool:
         """Whether the template is an address itself."""
         return "{" not in self.template
+
+
+@dataclass(frozen=True, slots=True)
+class Relayed:
+    """What is special about resources of other servers, which come and go."""
+
+    name_of: Callable[[str], str]
+    """What reading an address is called."""
+    templates: Callable[[Caller], list[Listed]]
+    """The forms of address that they have, in place of one for them all."""
 
 
 _registry: dict[str, Resource] = {}
@@ -135,6 +153,29 @@ def resource(
     return register
 
 
+def relay(
+    template: str,
+    *,
+    title: str,
+    read: Callable[[Caller, ReadResource, Conversation], Awaitable[Raw]],
+    name_of: Callable[[str], str],
+    listed: Lister,
+    templates: Callable[[Caller], list[Listed]],
+    timeout: float,
+) -> None:
+    """Register addresses that other servers answer for; `read` checks what the caller may."""
+    _registry[template] = Resource(
+        template=template,
+        title=title,
+        description=(read.__doc__ or "").strip(),
+        mime_type="text/plain",
+        pattern=pattern_of(template),
+        reading=as_operation(template, read, ReadResource, Raw, timeout),
+        listing=listing_of(template, listed, timeout),
+        relayed=Relayed(name_of, templates),
+    )
+
+
 def contents_of(found: str | File, uri: str, mime_type: str) -> Contents:
     """A file is text where it can be."""
     if isinstance(found, str):
@@ -169,7 +210,7 @@ def listing_of(template: str, listed: Lister, timeout: float) -> Operation:
 
 def as_operation(
     name: str,
-    handler: Callable[[Caller, Any], Result],
+    handler: Callable[..., Any],
     request: type[Request],
     result: type[Result],
     timeout: float,
@@ -214,12 +255,23 @@ def installed() -> list[Resource]:
     return sorted(_registry.values(), key=lambda one: (one.template.count("{"), one.template))
 
 
+def templates(caller: Caller) -> list[Listed]:
+    """The forms of address of other servers, as far as the caller's context holds them."""
+    found = [(one.template, form) for one in installed() for form in forms_of(one, caller)]
+    return [form for template, form in found if caller.entry.has_resource(template, form.uri)]
+
+
+def forms_of(resource: Resource, caller: Caller) -> list[Listed]:
+    return resource.relayed.templates(caller) if resource.relayed else []
+
+
 def at(uri: str) -> Resource:
     """The kind of resource that an address belongs to."""
     address = uri.partition("?")[0]
     for one in installed():
         if one.pattern.fullmatch(address):
-            return one
+            named = one.relayed and replace(one.reading, name=one.relayed.name_of(uri))
+            return replace(one, reading=named) if named else one
     schemes = sorted({urlsplit(one.template).scheme for one in installed()})
     known = ", ".join(f"{scheme}://" for scheme in schemes)
     raise NotFound(f"there is no resource at {uri[:MAX_ADDRESS_LENGTH]!r}; known are {known}")

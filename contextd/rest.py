@@ -14,6 +14,7 @@ from pydantic import BaseModel
 import contextd
 from contextd import auth, operations, pipeline, protected_resource, throttling
 from contextd.callers import Caller
+from contextd.conversations import Alone
 from contextd.errors import ContextdError, Invalid, NotFound, RateLimited, conceal
 from contextd.operations import Operation
 
@@ -57,8 +58,8 @@ def add_route(operation: Operation) -> None:
 
 
 def answer(name: str, request: HttpRequest) -> HttpResponse:
-    caller = admitted(request)
-    result = pipeline.call(name, read_arguments(request), caller)
+    caller, alone = admitted(request), Alone(request.headers)
+    result = pipeline.call(name, read_arguments(request), caller, alone)
     return HttpResponse(result.model_dump_json(), content_type="application/json")
 
 

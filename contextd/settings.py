@@ -211,6 +211,9 @@ CONTEXTD_POLICY = "contexts.services.authorize"
 CONTEXTD_VARIABLES = "contexts.services.variables"
 CONTEXTD_GATEWAY_COMMANDS = ENVIRONMENT.gateway_commands
 CONTEXTD_GATEWAY_PRIVATE_HOSTS = ENVIRONMENT.gateway_private_hosts
+CONTEXTD_GATEWAY_LISTEN = ENVIRONMENT.gateway_listen
+CONTEXTD_GATEWAY_ADDRESS = ENVIRONMENT.gateway_address
+CONTEXTD_GATEWAY_TOKEN = ENVIRONMENT.gateway_token
 CONTEXTD_AUDIT_DAYS = ENVIRONMENT.audit_days
 CONTEXTD_EVENTS_DAYS = ENVIRONMENT.events_days
 # How long calls wait before they are counted together; None: until somebody asks.

@@ -20,7 +20,8 @@ from contextd.operations import Request, Result, operation
 
 logger = logging.getLogger(__name__)
 
-Probe = Callable[[], None]
+Probe = Callable[[], list[str] | None]
+"""It may tell details, for whoever looks after it."""
 Health = Literal["healthy", "unhealthy", "unknown"]
 
 WORKER_REMEMBERED_SECONDS = 5
@@ -30,6 +31,10 @@ _worker_probes = LocMemCache("worker-probes", {"TIMEOUT": WORKER_REMEMBERED_SECO
 
 class Unhealthy(Exception):
     """Raised by a probe; the message says what is wrong and what to do, and shows no address."""
+
+    def __init__(self, message: str, details: list[str] | None = None) -> None:
+        super().__init__(message)
+        self.details = details
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,9 @@ def has_records(records: QuerySet[Any], title: str) -> bool:
 class ServiceStatus(Result):
     status: Health
     error: str | None = None
+    details: Annotated[
+        list[str] | None, Field(description="Of its parts, where it has some: how each one is")
+    ] = None
 
 
 class Metrics(Result):
@@ -118,13 +126,12 @@ def overall(services: dict[str, ServiceStatus]) -> Literal["healthy", "degraded"
 
 def _run(check: Check) -> ServiceStatus:
     try:
-        check.probe()
+        return ServiceStatus(status="healthy", details=check.probe())
     except Unhealthy as error:
-        return ServiceStatus(status="unhealthy", error=str(error))
+        return ServiceStatus(status="unhealthy", error=str(error), details=error.details)
     except Exception:
         logger.exception("the %s check failed", check.name)
         return ServiceStatus(status="unknown", error="the check itself failed; see the log")
-    return ServiceStatus(status="healthy")
 
 
 @health_check("database", vital=True)

@@ -126,7 +126,7 @@ def is_held(operation: Operation, entry: Entry) -> bool:
     if operation.kind == "resource":
         return bool(entry.resources)  # which of its addresses, the reading itself looks up
     if operation.kind == "prompt":
-        return entry.has_prompt(operation.name)
+        return entry.has_prompt(operation.name, operation.canonical_name)
     return entry.has_tool(operation.name, operation.canonical_name)
 
 
@@ -211,4 +211,10 @@ def is_resource(glob: str) -> bool:
 def is_prompt(glob: str) -> bool:
     """One that is always there, or of a family; whether that has one of the name can change."""
     is_fixed = any(Entry(prompts=(glob,)).has_prompt(one.name) for one in prompts.installed())
-    return is_fixed or any(glob.startswith(one.prefix) for one in prompts.families())
+    is_made = any(glob.startswith(one.prefix) for one in prompts.families())
+    some = Entry(prompts=(glob,))
+    return (
+        is_fixed
+        or is_made
+        or any(some.has_prompt(one.name, one.canonical_name) for one in prompts.provided())
+    )

@@ -5,12 +5,13 @@ from django.contrib import admin, messages
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import QuerySet, URLField
 from django.http import HttpRequest
+from django.template.response import TemplateResponse
 from django.utils.html import format_html
 
 from contextd.admin import ModelAdmin, TabularInline, widgets
 from contextd.errors import ContextdError
-from gateway import pinning, services
-from gateway.models import Upstream, UpstreamEvent, UpstreamSetting, UpstreamTool
+from gateway import offering, pinning, services
+from gateway.models import Upstream, UpstreamEvent, UpstreamFeature, UpstreamSetting
 
 if TYPE_CHECKING:
     SettingModelForm = forms.ModelForm[UpstreamSetting]
@@ -65,15 +66,15 @@ class LookedAt(Inline):
         return False
 
 
-class ToolInline(LookedAt):
-    model = UpstreamTool
-    fields = ["name", "wire_name", "standing"]
+class FeatureInline(LookedAt):
+    model = UpstreamFeature
+    fields = ["kind", "name", "wire_name", "standing"]
     readonly_fields = ["standing"]
     show_change_link = True
 
     @admin.display(description="state")
-    def standing(self, tool: UpstreamTool) -> str:
-        return services.standing(tool)
+    def standing(self, feature: UpstreamFeature) -> str:
+        return offering.standing(feature)
 
 
 class EventInline(LookedAt):
@@ -93,7 +94,7 @@ class UpstreamAdmin(ModelAdmin[Upstream]):
     list_filter = ["state", "transport", "is_enabled"]
     search_fields = ["namespace"]
     readonly_fields = SHOWN
-    inlines = [SettingInline, ToolInline, EventInline]
+    inlines = [SettingInline, FeatureInline, EventInline]
     actions = ["restart_selected", "refresh_selected"]
     formfield_overrides = {
         ArrayField: {"delimiter": "\n", "widget": widgets.Lines},
@@ -106,13 +107,20 @@ class UpstreamAdmin(ModelAdmin[Upstream]):
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         services.touch(form.instance)
-        services.apply_filter(form.instance)
+        offering.apply_filter(form.instance)
+
+    def delete_model(self, request: HttpRequest, obj: Upstream) -> None:
+        services.remove(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Upstream]) -> None:
+        for upstream in queryset:
+            services.remove(upstream)
 
     @admin.action(description="Restart the selected upstreams", permissions=["change"])
     def restart_selected(self, request: HttpRequest, queryset: QuerySet[Upstream]) -> None:
         control(request, "restart", queryset)
 
-    @admin.action(description="List the tools of the selected upstreams anew")
+    @admin.action(description="List what the selected upstreams offer anew", permissions=["change"])
     def refresh_selected(self, request: HttpRequest, queryset: QuerySet[Upstream]) -> None:
         control(request, "refresh", queryset)
 
@@ -128,15 +136,20 @@ def control(request: HttpRequest, action: str, upstreams: QuerySet[Upstream]) ->
             messages.error(request, error.message)
 
 
-@admin.register(UpstreamTool)
-class UpstreamToolAdmin(ModelAdmin[UpstreamTool]):
+@admin.register(UpstreamFeature)
+class UpstreamFeatureAdmin(ModelAdmin[UpstreamFeature]):
+    """To look at, and to approve what is held back."""
+
     group, icon = "Other servers", "build"
-    about = "A tool that changed after it was approved is held back until you approve it again."
-    list_display = ["__str__", "wire_name", "standing", "digest"]
-    list_filter = ["upstream", "is_present", "is_allowed"]
+    about = "What changed after it was approved is held back until you approve it again."
+    list_display = ["__str__", "kind", "wire_name", "standing", "digest"]
+    list_filter = ["kind", "upstream", "is_present", "is_allowed"]
     list_select_related = ["upstream"]
     search_fields = ["name", "wire_name"]
-    fields = ["upstream", "name", "wire_name", "standing", "difference", "definition", "approved"]
+    fields = [
+        *("upstream", "kind", "name", "wire_name", "standing"),
+        *("difference", "definition", "approved"),
+    ]
     readonly_fields = ["standing", "difference"]
     actions = ["approve_selected"]
 
@@ -144,23 +157,49 @@ class UpstreamToolAdmin(ModelAdmin[UpstreamTool]):
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        # Of the list, whose action needs it, but not of a tool.
+        # Of the list, whose action needs it, but not of a single one.
         return obj is None and super().has_change_permission(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
     @admin.display(description="state")
-    def standing(self, tool: UpstreamTool) -> str:
-        return services.standing(tool)
+    def standing(self, feature: UpstreamFeature) -> str:
+        return offering.standing(feature)
 
     @admin.display(description="what has changed since it was approved")
-    def difference(self, tool: UpstreamTool) -> str:
-        return format_html("<pre>{}</pre>", pinning.difference(tool.approved, tool.definition))
+    def difference(self, feature: UpstreamFeature) -> str:
+        return format_html(
+            "<pre>{}</pre>", pinning.difference(feature.approved, feature.definition)
+        )
 
-    @admin.action(description="Approve the selected tools as they are now", permissions=["change"])
-    def approve_selected(self, request: HttpRequest, queryset: QuerySet[UpstreamTool]) -> None:
-        for tool in queryset.select_related("upstream"):
-            services.approve(tool)
-            self.log_change(request, tool, "approved")
-            messages.success(request, f"{tool} is approved")
+    @admin.action(description="Look at the selected ones and approve them", permissions=["change"])
+    def approve_selected(
+        self, request: HttpRequest, queryset: QuerySet[UpstreamFeature]
+    ) -> TemplateResponse | None:
+        """First the differences are shown; what is approved then is what was shown."""
+        features = queryset.select_related("upstream")
+        if "shown" not in request.POST:
+            return self._differences(request, features)
+        shown = dict(pair.split(":", 1) for pair in request.POST.getlist("shown") if ":" in pair)
+        pairs = [(one, shown.get(str(one.pk), "")) for one in features]
+        try:
+            for approved in offering.approve(pairs):
+                self.log_change(request, approved, "approved")
+                messages.success(request, f"{approved} is approved")
+        except ContextdError as error:
+            messages.error(request, error.message)
+        return None
+
+    def _differences(
+        self, request: HttpRequest, features: QuerySet[UpstreamFeature]
+    ) -> TemplateResponse:
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Approve what upstreams offer",
+            "opts": self.model._meta,
+            "features": [
+                (one, offering.shown_digest(one), self.difference(one)) for one in features
+            ],
+        }
+        return TemplateResponse(request, "admin/gateway/upstreamfeature/approve.html", context)

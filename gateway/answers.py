@@ -9,6 +9,10 @@ import yaml
 
 from contextd.errors import UpstreamFailed
 from contextd.operations import Relayed
+from contextd.prompts import Said
+from contextd.resources import Raw
+from gateway import names
+from gateway.offering import Offer
 
 LONGEST_RAW = 2000
 _CODES = ("code", "errorCode", "statusCode")
@@ -18,14 +22,40 @@ _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 logger = logging.getLogger(__name__)
 
 
-def success(result: dict[str, Any], *, as_yaml: bool) -> Relayed:
+def success(offer: Offer, result: dict[str, Any]) -> Relayed:
     """Content as it came; what is structured is offered as YAML text too."""
     structured = result.get("structuredContent")
-    content = [block for block in result.get("content") or [] if isinstance(block, dict)]
-    if structured is not None and as_yaml:
+    blocks = [block for block in result.get("content") or [] if isinstance(block, dict)]
+    content = [addressed(offer.namespace, block) for block in blocks]
+    if structured is not None and not offer.gives_plain_json:
         others = [block for block in content if block.get("type") != "text"]
         content = [{"type": "text", "text": to_yaml(structured)}, *others]
     return Relayed(content=content, structured=structured, meta=result.get("_meta"))
+
+
+def said(offer: Offer, result: dict[str, Any]) -> Said:
+    messages = [
+        {**message, "content": addressed(offer.namespace, message["content"])}
+        for message in result["messages"]
+    ]
+    return Said(messages=messages, description=result.get("description"))
+
+
+def contents(offer: Offer, result: dict[str, Any]) -> Raw:
+    return Raw(contents=[at_address(offer.namespace, one) for one in result["contents"]])
+
+
+def addressed(namespace: str, block: dict[str, Any]) -> dict[str, Any]:
+    """What it links to is found at another address here."""
+    if block.get("type") == "resource_link":
+        return at_address(namespace, block)
+    if block.get("type") == "resource":
+        return {**block, "resource": at_address(namespace, block["resource"])}
+    return block
+
+
+def at_address(namespace: str, resource: dict[str, Any]) -> dict[str, Any]:
+    return {**resource, "uri": names.address(namespace, str(resource["uri"]))}
 
 
 def to_yaml(structured: Any) -> str:

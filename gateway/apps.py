@@ -5,8 +5,9 @@ class GatewayConfig(AppConfig):
     name = "gateway"
 
     def ready(self) -> None:
-        from contextd import operations
+        from contextd import operations, prompts
         from gateway import operations as ours
         from gateway import services  # noqa: F401
 
-        operations.provide(ours.UpstreamTools())
+        operations.provide(ours.tools)
+        prompts.provide(ours.prompts)

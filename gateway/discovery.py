@@ -1,62 +1,84 @@
-"""What an upstream lists, looked at tool by tool: one bad tool never hides the others."""
+"""What an upstream lists, looked at one by one: a bad one never hides the others."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from gateway import pinning
-from gateway.models import NAME_LENGTH
+from gateway.models import NAME_LENGTH, Kind
 
-MOST_TOOLS = 1000
+MOST_LISTED = 1000
 LARGEST_DEFINITION = 256 * 1024
+LONGEST_NAME = 200
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
+_KEYS = {Kind.RESOURCE: "uri", Kind.TEMPLATE: "uriTemplate"}
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The tools that can be offered by name, and what is wrong with the others."""
+    """What can be offered, by name or address, and what is wrong with the rest."""
 
-    tools: dict[str, dict[str, Any]] = field(default_factory=dict)
+    definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
 
-def check(raw: Iterable[Any]) -> Listed:
-    listed = Listed()
-    for number, tool in enumerate(raw, start=1):
-        name = tool.get("name") if isinstance(tool, dict) else None
-        if problem := _problem_of(tool, listed.tools):
-            listed.problems.append(f"tool {number} ({str(name)[:80]!r}) is left out: {problem}")
+def check(kind: Kind, raw: Iterable[Any]) -> Listed:
+    listed, key = Listed(), _KEYS.get(kind, "name")
+    for number, one in enumerate(raw, start=1):
+        name = one.get(key) if isinstance(one, dict) else None
+        if problem := _problem_of(kind, name, one, listed.definitions):
+            listed.problems.append(f"{kind} {number} ({str(name)[:80]!r}) is left out: {problem}")
         else:
-            listed.tools[tool["name"]] = pinning.pinned(tool)
+            listed.definitions[one[key]] = pinning.pinned(kind, one)
     return listed
 
 
-def _problem_of(tool: Any, known: dict[str, dict[str, Any]]) -> str | None:
-    if not isinstance(tool, dict) or not isinstance(tool.get("name"), str):
-        return "it has no name"
-    if not 0 < len(tool["name"]) <= NAME_LENGTH:
-        return f"its name is empty or longer than {NAME_LENGTH} characters"
-    if tool["name"] in known:
+def _problem_of(kind: Kind, name: Any, one: Any, known: dict[str, dict[str, Any]]) -> str | None:
+    if not isinstance(name, str):
+        return "it has no name" if kind in (Kind.TOOL, Kind.PROMPT) else "it has no address"
+    longest = NAME_LENGTH if kind in _KEYS else LONGEST_NAME
+    if not 0 < len(name) <= longest:
+        return f"its name is empty or longer than {longest} characters"
+    if kind in _KEYS and not _URI.fullmatch(name):
+        return "its address is none"
+    if name in known:
         return "another one has the same name"
-    if len(known) >= MOST_TOOLS:
-        return f"there are more than {MOST_TOOLS}"
-    return _problem_of_parts(tool)
+    if len(known) >= MOST_LISTED:
+        return f"there are more than {MOST_LISTED}"
+    return next(_problems_of_parts(kind, one), None) or _problem_of_text(kind, one)
 
 
-def _problem_of_parts(tool: dict[str, Any]) -> str | None:
-    for key in ("title", "description"):
-        if not isinstance(tool.get(key, ""), str | None):
-            return f"its {key} is no text"
+def _problems_of_parts(kind: Kind, one: dict[str, Any]) -> Iterator[str]:
+    for key in ("name", "title", "description", "mimeType"):
+        if not isinstance(one.get(key, ""), str | None):
+            yield f"its {key} is no text"
+    if kind == Kind.TOOL:
+        yield from _problems_of_tool(one)
+    if kind == Kind.PROMPT and not _are_arguments(one.get("arguments") or []):
+        yield "its arguments are no list of names and descriptions"
+
+
+def _problems_of_tool(tool: dict[str, Any]) -> Iterator[str]:
     for key in ("inputSchema", "outputSchema"):
         schema = tool.get(key, {"type": "object"} if key == "outputSchema" else None)
         if not isinstance(schema, dict) or schema.get("type") != "object":
-            return f"its {key} is not the schema of an object"
+            yield f"its {key} is not the schema of an object"
     if not isinstance(tool.get("annotations", {}), dict | None):
-        return "its annotations are no object"
-    return _problem_of_text(tool)
+        yield "its annotations are no object"
 
 
-def _problem_of_text(tool: dict[str, Any]) -> str | None:
-    text = pinning.canonical_json(pinning.pinned(tool))
+def _are_arguments(arguments: Any) -> bool:
+    return isinstance(arguments, list) and all(
+        isinstance(one, dict)
+        and isinstance(one.get("name"), str)
+        and isinstance(one.get("description", ""), str | None)
+        for one in arguments
+    )
+
+
+def _problem_of_text(kind: Kind, one: dict[str, Any]) -> str | None:
+    text = pinning.canonical_json(pinning.pinned(kind, one))
     if len(text) > LARGEST_DEFINITION:
         return f"its definition is larger than {LARGEST_DEFINITION} characters"
     if "\\u0000" in text or any("\ud800" <= character <= "\udfff" for character in text):

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from contextvars import Context
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar, cast
 from weakref import WeakKeyDictionary
 
@@ -21,21 +20,29 @@ from mcp.types import DiscoverResult, Implementation, ServerCapabilities
 from mcp.types.version import LATEST_MODERN_VERSION
 
 import contextd
-from contextd.embedded import addresses
-from contextd.errors import Busy, ContextdError, Invalid, TimedOut, UpstreamFailed
+from contextd.conversations import Conversation, Foreign
+from contextd.errors import (
+    Busy,
+    ContextdError,
+    Declined,
+    Invalid,
+    TimedOut,
+    Unsupported,
+    UpstreamFailed,
+)
 from contextd.operations import Relayed
-from gateway import answers, wire
-from gateway.services import Offer
+from contextd.prompts import Said
+from contextd.resources import Raw
+from gateway import answers, place, wire
+from gateway.offering import Offer
 from gateway.wire import Peer
 
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
 
 Session = tuple[ClientSession, JSONRPCDispatcher[Any]]
 
-PRINCIPAL = "contextd/principal"
 CONNECT_SECONDS = 5
 CONTROL_SECONDS = 20
-NOT_RUNNING = "the gateway is not running, so no upstream can be called; start `manage.py up`"
 GONE = "the gateway ended during the call; whether the upstream did something is not known"
 
 _KNOWN: dict[str, type[ContextdError]] = {"timeout": TimedOut, "busy": Busy, "validation": Invalid}
@@ -48,23 +55,79 @@ _PEER = DiscoverResult(
 )
 
 
-def socket_path() -> Path:
-    return addresses.socket_directory(settings.DATA_DIR) / "gateway.sock"
+def not_running() -> str:
+    if settings.CONTEXTD_GATEWAY_ADDRESS:
+        return "the gateway does not answer at CONTEXTD_GATEWAY_ADDRESS, so nothing can be called"
+    return "the gateway is not running, so no upstream can be called; start `manage.py up`"
 
 
 async def call(
-    offer: Offer, arguments: Mapping[str, Any], principal: str, report: Report
+    offer: Offer, arguments: Mapping[str, Any], principal: str, conversation: Conversation
 ) -> Relayed:
     """Call the tool on behalf of the principal. Raises UpstreamFailed, TimedOut or Busy."""
-    params = {
-        "name": offer.canonical,
-        "arguments": dict(arguments),
-        "_meta": {PRINCIPAL: principal},
-    }
-    result = await ask("tools/call", params, offer.seconds, report)
+    params = {"name": offer.name, "arguments": dict(arguments)}
+    result = await exchange(offer, "tools/call", params, principal, conversation)
     if result.get("isError"):
         raise answers.failure(offer.canonical, result)
-    return answers.success(result, as_yaml=not offer.gives_plain_json)
+    return answers.success(offer, result)
+
+
+async def say(
+    offer: Offer, arguments: Mapping[str, str], principal: str, conversation: Conversation
+) -> Said:
+    """What the prompt becomes with these arguments. Raises as `call` does."""
+    params = {"name": offer.name, "arguments": dict(arguments)}
+    return answers.said(
+        offer, await exchange(offer, "prompts/get", params, principal, conversation)
+    )
+
+
+async def read(offer: Offer, principal: str, conversation: Conversation) -> Raw:
+    """What is there. Raises as `call` does."""
+    params = {"uri": offer.name}
+    result = await exchange(offer, "resources/read", params, principal, conversation)
+    return answers.contents(offer, result)
+
+
+async def exchange(
+    offer: Offer,
+    method: str,
+    params: Mapping[str, Any],
+    principal: str,
+    conversation: Conversation,
+) -> dict[str, Any]:
+    """The raw result; what the upstream asks meanwhile is put to the caller."""
+    found = {theirs: conversation.header(ours) for theirs, ours in offer.headers.items()}
+    asked: dict[str, Any] = {
+        "namespace": offer.namespace,
+        "method": method,
+        "name": offer.canonical,
+        "params": params,
+        "principal": principal,
+        "headers": {theirs: value for theirs, value in found.items() if value is not None},
+        "replied": list(conversation.replied),
+    }
+    result = await ask("contextd/ask", asked, offer.seconds, conversation.report)
+    while "held" in result:
+        answer = {"held": result["held"], "principal": principal}
+        answer |= await reply_to(result["questions"], answer, conversation)
+        result = await ask("contextd/answer", answer, offer.seconds, conversation.report)
+    return result
+
+
+async def reply_to(
+    questions: Mapping[str, Any], held: Mapping[str, Any], conversation: Conversation
+) -> dict[str, Any]:
+    """What the caller replies, or why there is no reply."""
+    put = {key: Foreign(one["method"], one.get("params") or {}) for key, one in questions.items()}
+    try:
+        return {"replies": dict(await conversation.pass_on(put))}
+    except (Unsupported, Declined) as refusal:
+        return {"refusal": refusal.message}
+    except asyncio.CancelledError:
+        # Also when the call is cancelled, which must not stop this.
+        await asyncio.shield(asyncio.create_task(ask("contextd/drop", dict(held), CONNECT_SECONDS)))
+        raise
 
 
 async def ask(
@@ -123,9 +186,11 @@ class Line:
 async def connected(ended: anyio.Event) -> AsyncIterator[Session]:
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
-            reader, writer = await asyncio.open_unix_connection(socket_path())
-    except (OSError, TimeoutError):
-        raise UpstreamFailed(NOT_RUNNING) from None
+            reader, writer = await place.reach()
+    except place.NotAdmitted as error:
+        raise UpstreamFailed(str(error)) from None
+    except (OSError, ValueError, TimeoutError):
+        raise UpstreamFailed(not_running()) from None
     try:
         async with wire.connected(peer_of(reader, writer), ended) as (incoming, outgoing):
             dispatcher: JSONRPCDispatcher[Any] = JSONRPCDispatcher(incoming, outgoing)

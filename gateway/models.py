@@ -13,7 +13,7 @@ from gateway import names
 
 WORD_LENGTH = 1000
 GLOB_LENGTH = 200
-NAME_LENGTH = 200
+NAME_LENGTH = 1000
 HOUR_MS = 3_600_000
 
 namespace_form = RegexValidator(
@@ -23,6 +23,12 @@ namespace_form = RegexValidator(
 setting_name = RegexValidator(
     r"^[A-Za-z_][A-Za-z0-9_-]*\Z",
     "Use letters, digits, dashes and underscores; begin with no digit.",
+)
+
+header_mapping = RegexValidator(
+    r"(?i)^[a-z0-9-]+=(?!(authorization|cookie|proxy-authorization|x-mcp-context|mcp-[a-z-]*)\Z)"
+    r"[a-z0-9-]+\Z",
+    "Write THEIRS=OURS, two names of headers; OURS cannot be Authorization, Cookie or one of MCP.",
 )
 
 
@@ -63,7 +69,7 @@ class UpstreamQuerySet(models.QuerySet["Upstream"]):
 
 
 class Upstream(models.Model):
-    """Another MCP server, whose tools our clients see under its namespace."""
+    """Another MCP server; what it offers, our clients see under its namespace."""
 
     namespace = models.CharField(
         max_length=24,
@@ -102,12 +108,23 @@ class Upstream(models.Model):
     redacts_arguments = models.BooleanField(
         default=True, help_text="Credentials in arguments are replaced before they are sent"
     )
+    caller_headers = ArrayField(
+        models.CharField(max_length=WORD_LENGTH, validators=[header_mapping]),
+        default=list,
+        blank=True,
+        size=20,
+        help_text="http: headers of the upstream from headers of the caller, one THEIRS=OURS a "
+        "line, such as X-Tenant=X-Tenant-Id; no other header of the caller is passed on",
+    )
     request_timeout_ms = milliseconds(30_000, 100, 280_000, "How long one call may take")
     discovery_timeout_ms = milliseconds(15_000, 100, 280_000, "How long listing its tools may take")
     startup_timeout_ms = milliseconds(15_000, 100, 280_000, "How long its start may take")
     heartbeat_interval_ms = milliseconds(15_000, 100, HOUR_MS, "How often it is asked to answer")
     stale_timeout_ms = milliseconds(
         30_000, 100, HOUR_MS, "How long it may be silent before it is replaced"
+    )
+    poll_interval_ms = milliseconds(
+        300_000, 100, HOUR_MS, "How often its lists are read where it does not tell of changes"
     )
     restart_attempts = models.PositiveSmallIntegerField(
         default=5, help_text="Failed starts in a row before it is left alone"
@@ -157,6 +174,8 @@ class Upstream(models.Model):
     def clean(self) -> None:
         if self.image and self.transport != Transport.DOCKER:
             raise ValidationError({"image": "Only docker upstreams have an image."})
+        if self.caller_headers and self.transport != Transport.HTTP:
+            raise ValidationError({"caller_headers": "Only http upstreams are sent headers."})
 
     @property
     def kept_apart(self) -> Isolation:
@@ -197,23 +216,38 @@ class UpstreamSetting(models.Model):
         self.ciphertext = encryption.encrypt(text)
 
 
-class UpstreamToolQuerySet(models.QuerySet["UpstreamTool"]):
-    def offered(self) -> Self:
+class Kind(models.TextChoices):
+    TOOL = "tool"
+    PROMPT = "prompt"
+    RESOURCE = "resource"
+    TEMPLATE = "template"
+
+
+class UpstreamFeatureQuerySet(models.QuerySet["UpstreamFeature"]):
+    def offered(self, *kinds: Kind) -> Self:
         """Those that clients see: there, approved, and of an upstream that is switched on."""
         return self.filter(
-            upstream__is_enabled=True, is_present=True, is_allowed=True, definition=F("approved")
+            kind__in=kinds,
+            upstream__is_enabled=True,
+            is_present=True,
+            is_allowed=True,
+            definition=F("approved"),
         ).select_related("upstream")
 
 
-class UpstreamTool(models.Model):
-    """A tool as its upstream describes it, and as it was approved: both alike, or it is held back.
+class UpstreamFeature(models.Model):
+    """A tool, prompt or resource as its upstream describes it, and as it was approved.
 
-    The first description of a tool is approved by itself, unless it is suspicious.
+    Both are alike, or it is held back. The first description is approved by itself, unless it is
+    suspicious.
     """
 
-    upstream = models.ForeignKey(Upstream, models.CASCADE, related_name="tools")
-    name = models.CharField(max_length=NAME_LENGTH)
-    wire_name = models.CharField(max_length=names.LONGEST_ON_THE_WIRE, unique=True)
+    upstream = models.ForeignKey(Upstream, models.CASCADE, related_name="features")
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.TOOL)
+    name = models.CharField(max_length=NAME_LENGTH, help_text="Of a resource: its address there")
+    wire_name = models.CharField(
+        max_length=NAME_LENGTH + 50, help_text="What clients are told; of a resource: its address"
+    )
     definition = models.JSONField()
     approved = models.JSONField(null=True)
     digest = models.CharField(max_length=64, help_text="SHA-256 of what is approved, else empty")
@@ -224,15 +258,20 @@ class UpstreamTool(models.Model):
     )
     updated_at = models.DateTimeField(auto_now=True)
 
-    objects = UpstreamToolQuerySet.as_manager()
+    objects = UpstreamFeatureQuerySet.as_manager()
 
     class Meta:
-        ordering = ["wire_name"]
+        ordering = ["kind", "wire_name"]
         constraints = [
-            models.UniqueConstraint(fields=["upstream", "name"], name="upstream_tool_once")
+            models.UniqueConstraint(
+                fields=["upstream", "kind", "name"], name="upstream_feature_once"
+            ),
+            models.UniqueConstraint(fields=["kind", "wire_name"], name="upstream_wire_name_once"),
         ]
 
     def __str__(self) -> str:
+        if self.kind in (Kind.RESOURCE, Kind.TEMPLATE):
+            return self.wire_name
         return names.canonical(self.upstream.namespace, self.name)
 
     @property
@@ -253,3 +292,7 @@ class UpstreamEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.state}: {self.reason}" if self.reason else self.state
+
+    @property
+    def first_line(self) -> str:
+        return str(self).partition("\n")[0]

@@ -1,7 +1,7 @@
-"""The tools of upstreams, as operations that exist at run time."""
+"""The tools and prompts of upstreams, as operations that exist at run time."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -10,25 +10,32 @@ from django.db import DatabaseError
 from contextd.callers import Caller
 from contextd.conversations import Conversation
 from contextd.operations import AnyArguments, Operation, Provided, Relayed
-from gateway import services
-from gateway.services import Offer
+from contextd.prompts import GivenArguments, Said
+from gateway import offering
+from gateway.offering import Offer
+
+PERSON_SECONDS = 300
+"""The caller may be asked something meanwhile; what the upstream may take, the gateway limits."""
 
 logger = logging.getLogger(__name__)
 
 
-class UpstreamTools:
-    """Offers what the upstreams listed last, whatever they are doing now.
+class Offered:
+    """What the upstreams listed last, whatever they are doing now.
 
     It is read anew when the database says that it has changed; when that does not answer, what was
     read before is offered.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, read: Callable[[], list[Offer]], as_operation: Callable[[Offer], Provided]
+    ) -> None:
+        self._read, self._as_operation = read, as_operation
         self._edition = ""
-        self._tools: dict[str, Provided] = {}
+        self._known: dict[str, Provided] = {}
 
     def all(self) -> list[Provided]:
-        return [tool for name, tool in self._current().items() if name == tool.name]
+        return [one for name, one in self._current().items() if name == one.name]
 
     def find(self, name: str) -> Provided | None:
         # No other name is one of ours, so nothing need be asked.
@@ -37,37 +44,66 @@ class UpstreamTools:
     def _current(self) -> dict[str, Provided]:
         """By both names."""
         try:
-            edition = services.edition()
+            edition = offering.edition()
             if edition != self._edition:
-                tools = [as_operation(offer) for offer in services.offered()]
-                self._tools = {name: one for one in tools for name in (one.name, one.canonical)}
+                offered = [self._as_operation(offer) for offer in self._read()]
+                self._known = {name: one for one in offered for name in (one.name, one.canonical)}
                 self._edition = edition
         except DatabaseError:
-            logger.warning("tools of upstreams may be old: the database does not answer")
-        return self._tools
+            logger.warning("what upstreams offer may be old: the database does not answer")
+        return self._known
 
 
-def as_operation(offer: Offer) -> Provided:
+def as_tool(offer: Offer) -> Provided:
     return Provided(
         name=offer.wire_name,
         canonical=offer.canonical,
         definition=offer.definition,
-        handler=partial(relay, offer),
+        handler=partial(call, offer),
         request=AnyArguments,
         result=Relayed,
         # What an upstream says of its own tools is no reason to let readers call them.
         effect="write",
         is_redacted=offer.redacts_arguments,
-        timeout=offer.seconds,
+        timeout=offer.seconds + PERSON_SECONDS,
         rate=Operation.DEFAULT_RATE,
         atomic=False,
     )
 
 
-async def relay(
+def as_prompt(offer: Offer) -> Provided:
+    return Provided(
+        name=offer.wire_name,
+        canonical=offer.canonical,
+        definition=offer.definition,
+        handler=partial(say, offer),
+        request=GivenArguments,
+        result=Said,
+        effect="read",
+        is_redacted=offer.redacts_arguments,
+        timeout=offer.seconds,
+        rate=Operation.DEFAULT_RATE,
+        atomic=False,
+        kind="prompt",
+    )
+
+
+async def call(
     offer: Offer, caller: Caller, request: AnyArguments, conversation: Conversation
 ) -> Relayed:
     from gateway import link  # the SDK takes seconds to import, for who calls only
 
     arguments: Mapping[str, Any] = request.model_dump(mode="json", exclude_unset=True)
-    return await link.call(offer, arguments, caller.principal, conversation.report)
+    return await link.call(offer, arguments, caller.principal, conversation)
+
+
+async def say(
+    offer: Offer, caller: Caller, request: GivenArguments, conversation: Conversation
+) -> Said:
+    from gateway import link
+
+    return await link.say(offer, request.arguments, caller.principal, conversation)
+
+
+tools = Offered(offering.offered, as_tool)
+prompts = Offered(offering.offered_prompts, as_prompt)

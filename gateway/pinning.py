@@ -1,4 +1,4 @@
-"""Whether a tool is still the one that was approved, and whether it should be approved unseen."""
+"""Whether what is offered is what was approved, and whether it should be approved unseen."""
 
 import difflib
 import hashlib
@@ -8,7 +8,12 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
-PINNED = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
+PINNED = {
+    "tool": ("name", "title", "description", "inputSchema", "outputSchema", "annotations"),
+    "prompt": ("name", "title", "description", "arguments"),
+    "resource": ("uri", "name", "title", "description", "mimeType"),
+    "template": ("uriTemplate", "name", "title", "description", "mimeType"),
+}
 LONGEST_DESCRIPTION = 20_000
 
 _ORDERS = re.compile(
@@ -24,9 +29,9 @@ _PLAIN_CONTROLS = {"\n", "\t", "\r"}
 _INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Cn"}
 
 
-def pinned(tool: dict[str, Any]) -> dict[str, Any]:
-    """What of a tool is held to what was approved."""
-    return {key: tool[key] for key in PINNED if tool.get(key) is not None}
+def pinned(kind: str, definition: dict[str, Any]) -> dict[str, Any]:
+    """What of it is held to what was approved."""
+    return {key: definition[key] for key in PINNED[kind] if definition.get(key) is not None}
 
 
 def canonical_json(definition: dict[str, Any]) -> str:
@@ -38,7 +43,7 @@ def digest(definition: dict[str, Any]) -> str:
 
 
 def suspicions(definition: dict[str, Any]) -> list[str]:
-    """Why a person should look at it first; none for an ordinary tool."""
+    """Why a person should look at it first; none for what is ordinary."""
     found = [reason for text in texts(definition) for reason in _suspicions_of(text)]
     return list(dict.fromkeys(found))
 

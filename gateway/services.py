@@ -3,19 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import get_args
 
 from django.core.exceptions import ValidationError
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from contextd import changes
-from contextd.callers import matches
+from contextd.bus import Kind
 from contextd.encryption import Undecipherable
 from contextd.errors import Invalid, NotFound
 from contextd.status import Unhealthy, health_check
-from gateway import discovery, names, pinning
-from gateway.discovery import Listed
 from gateway.models import (
     Isolation,
     State,
@@ -23,36 +21,11 @@ from gateway.models import (
     Upstream,
     UpstreamEvent,
     UpstreamSetting,
-    UpstreamTool,
 )
 
 EVENTS_KEPT = 200
-# Asked by each call, and so in SQL.
-EDITION = """
-    SELECT md5(concat(
-        (SELECT string_agg(id || '@' || updated_at, ',' ORDER BY id) FROM gateway_upstream),
-        '|',
-        (SELECT string_agg(id || '@' || updated_at, ',' ORDER BY id) FROM gateway_upstreamtool)
-    ))
-"""
+EVENTS_LOOKED_AT = 10
 LONGEST_REASON = 4000
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A tool that clients see, and what a call of it needs."""
-
-    namespace: str
-    tool: str
-    wire_name: str
-    definition: Mapping[str, Any]
-    gives_plain_json: bool
-    redacts_arguments: bool
-    seconds: float
-
-    @property
-    def canonical(self) -> str:
-        return names.canonical(self.namespace, self.tool)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,19 +49,31 @@ class Plan:
     startup_seconds: float
     heartbeat_seconds: float
     stale_seconds: float
+    poll_seconds: float
     restart_attempts: int
     backoff_seconds: float
 
 
 @health_check("gateway")
-def probe() -> None:
+def probe() -> list[str] | None:
     """Every upstream that is switched on answers."""
     try:
-        ill = list(Upstream.objects.enabled().exclude(state__in=[State.READY, State.STARTING]))
+        upstreams = list(Upstream.objects.enabled())
     except DatabaseError:
         raise Unhealthy("upstreams cannot be read; run manage.py migrate") from None
+    details = [told(upstream) for upstream in upstreams]
+    ill = [one for one in upstreams if one.state not in (State.READY, State.STARTING)]
     if ill:
-        raise Unhealthy("; ".join(f"{one.namespace} is {described(one)}" for one in ill))
+        summary = "; ".join(f"{one.namespace} is {described(one)}" for one in ill)
+        raise Unhealthy(summary, details)
+    return details or None
+
+
+def told(upstream: Upstream) -> str:
+    """`github: ready since 2026-11-28 09:20 UTC; before, backoff: it has ended`."""
+    line = f"{upstream}: {upstream.state} since {upstream.state_since:%Y-%m-%d %H:%M} UTC"
+    before = next((one for one in upstream.events.all()[:EVENTS_LOOKED_AT] if one.reason), None)
+    return f"{line}; before, {before.first_line}" if before else line
 
 
 def described(upstream: Upstream) -> str:
@@ -97,33 +82,6 @@ def described(upstream: Upstream) -> str:
     retry = upstream.next_retry_at
     told = [f"{upstream.state}: {first_line}" if first_line else upstream.state]
     return "; ".join([*told, f"next try at {retry:%H:%M:%S}"] if retry else told)
-
-
-def edition() -> str:
-    """Another one whenever something about upstreams or their tools has changed."""
-    with connection.cursor() as cursor:
-        cursor.execute(EDITION)
-        (found,) = cursor.fetchone()
-    return str(found)
-
-
-def offered() -> list[Offer]:
-    """What clients may see now."""
-    return [as_offer(tool) for tool in UpstreamTool.objects.offered()]
-
-
-def as_offer(tool: UpstreamTool) -> Offer:
-    upstream = tool.upstream
-    return Offer(
-        namespace=upstream.namespace,
-        tool=tool.name,
-        wire_name=tool.wire_name,
-        definition={**tool.definition, "name": tool.name},
-        gives_plain_json=upstream.gives_plain_json,
-        redacts_arguments=upstream.redacts_arguments,
-        # Its process may have to be started for the call.
-        seconds=(upstream.request_timeout_ms + upstream.startup_timeout_ms) / 1000,
-    )
 
 
 def plans() -> list[Plan]:
@@ -152,6 +110,7 @@ def plan_of(upstream: Upstream) -> Plan:
         discovery_seconds=upstream.discovery_timeout_ms / 1000,
         startup_seconds=upstream.startup_timeout_ms / 1000,
         heartbeat_seconds=upstream.heartbeat_interval_ms / 1000,
+        poll_seconds=upstream.poll_interval_ms / 1000,
         stale_seconds=upstream.stale_timeout_ms / 1000,
         restart_attempts=upstream.restart_attempts,
         backoff_seconds=upstream.restart_backoff_ms / 1000,
@@ -196,101 +155,6 @@ def storable(text: str) -> str:
     return text.replace("\x00", "�").encode("utf-8", "replace").decode()
 
 
-def take_in(upstream_id: int, raw: Sequence[Any]) -> list[str]:
-    """Keep what an upstream lists; what is wrong with it or has to be looked at.
-
-    Raises Invalid when it lists nothing where it had something: that is a fault of its own.
-    """
-    listed = discovery.check(raw)
-    with transaction.atomic():
-        upstream = Upstream.objects.select_for_update().filter(pk=upstream_id).first()
-        if upstream is None:
-            return []
-        known = {tool.name: tool for tool in upstream.tools.select_for_update()}
-        had = sum(tool.is_present for tool in known.values())
-        if had and not listed.tools:
-            raise Invalid(f"it lists no tools, where it had {had} before", problems=listed.problems)
-        quarantined = keep_tools(upstream, listed, known)
-    return [*listed.problems, *quarantined]
-
-
-def keep_tools(upstream: Upstream, listed: Listed, known: Mapping[str, UpstreamTool]) -> list[str]:
-    changed = []
-    taken = {tool.wire_name for tool in known.values()}
-    for name, definition in listed.tools.items():
-        tool = known.get(name) or first_seen(upstream, name, definition)
-        if not tool.pk and tool.wire_name in taken:
-            listed.problems.append(f"{tool} is left out: another one is {tool.wire_name} already")
-            continue
-        taken.add(tool.wire_name)
-        if tool.pk and tool.is_present and tool.definition == definition:
-            continue
-        tool.definition, tool.is_present = definition, True
-        tool.suspicions = pinning.suspicions(definition)
-        tool.is_allowed = is_allowed(upstream, name)
-        changed.append(tool)
-    gone = [tool for name, tool in known.items() if name not in listed.tools and tool.is_present]
-    for tool in gone:
-        tool.is_present = False
-    for tool in [*changed, *gone]:
-        tool.save()
-    if changed or gone:
-        changes.announce("tools")
-    return [f"{tool} is held back: {why_held(tool)}" for tool in changed if tool.is_quarantined]
-
-
-def first_seen(upstream: Upstream, name: str, definition: dict[str, Any]) -> UpstreamTool:
-    """Approved unseen, unless there is something suspicious about it."""
-    tool = UpstreamTool(
-        upstream=upstream, name=name, wire_name=names.on_the_wire(upstream.namespace, name)
-    )
-    if not pinning.suspicions(definition):
-        tool.approved, tool.digest = definition, pinning.digest(definition)
-    return tool
-
-
-def why_held(tool: UpstreamTool) -> str:
-    return "; ".join(tool.suspicions) or "it is another one than was approved"
-
-
-def is_allowed(upstream: Upstream, tool: str) -> bool:
-    if matches(tool, upstream.denied_tools):
-        return False
-    return not upstream.allowed_tools or matches(tool, upstream.allowed_tools)
-
-
-def apply_filter(upstream: Upstream) -> None:
-    """After its globs have changed."""
-    for tool in upstream.tools.all():
-        tool.is_allowed = is_allowed(upstream, tool.name)
-        tool.save()
-    changes.announce("tools")
-
-
-def standing(tool: UpstreamTool) -> str:
-    """Whether clients see it, and why not."""
-    if not tool.is_present:
-        return "gone: the upstream does not list it any more"
-    if not tool.is_allowed:
-        return "left out by the filter of its upstream"
-    return f"held back: {why_held(tool)}" if tool.is_quarantined else "offered"
-
-
-def approve_named(namespace: str, name: str) -> UpstreamTool:
-    tool = named(namespace).tools.select_related("upstream").filter(name=name).first()
-    if tool is None:
-        raise NotFound(f"{namespace} has no tool {name!r}; see manage.py gateway show {namespace}")
-    approve(tool)
-    return tool
-
-
-def approve(tool: UpstreamTool) -> None:
-    """Let clients see the tool as it is now."""
-    tool.approved, tool.digest = tool.definition, pinning.digest(tool.definition)
-    tool.save()
-    changes.announce("tools")
-
-
 def add(upstream: Upstream, settings: Mapping[str, str]) -> None:
     """Raises Invalid for what no upstream can be."""
     try:
@@ -327,7 +191,13 @@ def named(namespace: str) -> Upstream:
 def remove(upstream: Upstream) -> None:
     with transaction.atomic():
         upstream.delete()
-        changes.announce("tools")
+        announce_all()
+
+
+def announce_all() -> None:
+    """Any list may be another one now."""
+    for kind in get_args(Kind):
+        changes.announce(kind)
 
 
 def touch(upstream: Upstream) -> None:

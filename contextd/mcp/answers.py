@@ -20,6 +20,7 @@ from contextd.operations import Relayed, Result
 TASKS = "io.modelcontextprotocol/tasks"
 CAPABILITIES: dict[Ability, dict[str, Any]] = {
     "questions": {"elicitation": {}},
+    "model": {"sampling": {}},
     "later results": {"extensions": {TASKS: {}}},
 }
 

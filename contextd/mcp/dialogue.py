@@ -1,11 +1,14 @@
 """The conversation between an operation that waits and the client that called it."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar, cast
 
 from mcp.types import (
     CallToolRequestParams,
+    CreateMessageRequest,
+    CreateMessageResult,
+    CreateMessageResultWithTools,
     ElicitRequest,
     ElicitRequestFormParams,
     ElicitResult,
@@ -14,9 +17,9 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from contextd import limits
-from contextd.conversations import Detached, F, Form, Question, Unanswered
+from contextd.conversations import Alone, Detached, F, Foreign, Form, Question, Unanswered
 from contextd.errors import Declined, Invalid, Unsupported
-from contextd.mcp import answers
+from contextd.mcp import answers, foreign
 from contextd.mcp.tools import Context
 from contextd.mcp.workers import Workers
 
@@ -30,8 +33,8 @@ Outcome = TypeVar("Outcome")
 Replies = Mapping[str, Any]
 
 
-class Live:
-    """Up to 2025-11-25: a question is a request to the client, and the operation waits for it."""
+class Attended:
+    """What both have in common in which a client waits for the answer."""
 
     def __init__(self, ctx: Context, workers: Workers) -> None:
         self._ctx, self._workers = ctx, workers
@@ -40,6 +43,24 @@ class Live:
         self, done: float, total: float | None = None, message: str | None = None
     ) -> None:
         await self._ctx.session.report_progress(done, total, message)
+
+    def header(self, name: str) -> str | None:
+        request = self._ctx.request
+        return request.headers.get(name) if request else None
+
+    def allowance(self, seconds: float) -> float:
+        return seconds
+
+    async def do(self, work: Callable[[], Outcome]) -> Outcome:
+        return await step(self._workers, work)
+
+
+class OneWay(Attended, Alone):
+    """Of a request in which nobody is asked, such as for a prompt."""
+
+
+class Live(Attended):
+    """Up to 2025-11-25: a question is a request to the client, and the operation waits for it."""
 
     async def ask(self, key: str, text: str, form: type[F]) -> F:
         require_person(self._ctx, [text])
@@ -54,26 +75,23 @@ class Live:
     async def ask_all(self, questions: Mapping[str, Question]) -> Mapping[str, Form]:
         return {key: await self.ask(key, one.text, one.form) for key, one in questions.items()}
 
+    @property
+    def replied(self) -> Collection[str]:
+        return ()
+
+    async def pass_on(self, questions: Mapping[str, Foreign]) -> Mapping[str, Any]:
+        return {key: await foreign.put(self._ctx, one) for key, one in questions.items()}
+
     async def take_time(self) -> bool:
         return False
 
-    def allowance(self, seconds: float) -> float:
-        return seconds
 
-    async def do(self, work: Callable[[], Outcome]) -> Outcome:
-        return await step(self._workers, work)
-
-
-class Rounds:
+class Rounds(Attended):
     """2026-07-28: the operation is run again with the replies, until nothing is left to ask."""
 
     def __init__(self, ctx: Context, workers: Workers, replies: Replies) -> None:
-        self._ctx, self._workers, self._replies = ctx, workers, replies
-
-    async def report(
-        self, done: float, total: float | None = None, message: str | None = None
-    ) -> None:
-        await self._ctx.session.report_progress(done, total, message)
+        super().__init__(ctx, workers)
+        self._replies = replies
 
     async def ask(self, key: str, text: str, form: type[F]) -> F:
         return cast(F, (await self.ask_all({key: Question(text, form)}))[key])
@@ -86,16 +104,21 @@ class Rounds:
             raise Unanswered(open_questions)
         return {key: form for key, form in forms.items() if form is not None}
 
+    @property
+    def replied(self) -> Collection[str]:
+        return self._replies.keys()
+
+    async def pass_on(self, questions: Mapping[str, Foreign]) -> Mapping[str, Any]:
+        if questions.keys() - self._replies.keys():
+            for question in questions.values():
+                foreign.require(self._ctx, question)
+            raise Unanswered(questions)
+        return {key: self._replies[key] for key in questions}
+
     async def take_time(self) -> bool:
         if can_come_back(self._ctx):
             raise Detached
         return False
-
-    def allowance(self, seconds: float) -> float:
-        return seconds
-
-    async def do(self, work: Callable[[], Outcome]) -> Outcome:
-        return await step(self._workers, work)
 
 
 class Unattended(Rounds):
@@ -147,14 +170,14 @@ def replies_in(params: CallToolRequestParams) -> dict[str, Any]:
     """Those of this round, and those of the rounds before."""
     earlier: dict[str, Any] = json.loads(params.request_state) if params.request_state else {}
     given = {
-        key: reply.model_dump(mode="json")
+        key: reply.model_dump(mode="json", by_alias=True, exclude_none=True)
         for key, reply in (params.input_responses or {}).items()
-        if isinstance(reply, ElicitResult)
+        if isinstance(reply, ElicitResult | CreateMessageResult | CreateMessageResultWithTools)
     }
     return earlier | given
 
 
-def as_round(questions: Mapping[str, Question], replies: Replies) -> InputRequiredResult:
+def as_round(questions: Mapping[str, Question | Foreign], replies: Replies) -> InputRequiredResult:
     """What asks the client to call again, with the replies so far for it to carry."""
     return InputRequiredResult(
         input_requests={key: as_request(one) for key, one in questions.items()},
@@ -162,7 +185,9 @@ def as_round(questions: Mapping[str, Question], replies: Replies) -> InputRequir
     )
 
 
-def as_request(question: Question) -> ElicitRequest:
+def as_request(question: Question | Foreign) -> ElicitRequest | CreateMessageRequest:
+    if isinstance(question, Foreign):
+        return foreign.as_request(question)
     schema = question.form.model_json_schema()
     params = ElicitRequestFormParams(mode="form", message=question.text, requested_schema=schema)
     return ElicitRequest(params=params)

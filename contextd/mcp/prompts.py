@@ -24,13 +24,15 @@ from contextd.callers import Caller
 from contextd.completions import Completion
 from contextd.errors import ContextdError, NotFound
 from contextd.mcp import answers, pages
-from contextd.mcp.tools import Context, Identify
+from contextd.mcp.dialogue import OneWay
+from contextd.mcp.tools import CANONICAL, Context, Identify
 from contextd.mcp.workers import Workers
-from contextd.operations import Operation
-from contextd.prompts import Argument, GivenArguments, Offer, PromptText
+from contextd.operations import Operation, Result
+from contextd.prompts import Argument, GivenArguments, Offer, PromptText, Said
 
 COMPLETION_SECONDS = 5
 LISTING_SECONDS = 5
+FIND_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +55,27 @@ class Prompts:
 
     async def get(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
         try:
-            operation = prompts.get(params.name)
+            find = partial(prompts.get, params.name)
+            operation = await self.workers.run_concealed("prompts/get", find, seconds=FIND_SECONDS)
             given: dict[str, Any] = dict(params.arguments or {})
             if operation.request is GivenArguments:
                 given = {"arguments": given}
-            work = partial(pipeline.perform, operation, given, self.identify(ctx))
-            written = cast(PromptText, await self.workers.run(work, seconds=operation.timeout))
+            written = await self._write(ctx, operation, given)
         except ContextdError as error:
             raise answers.protocol_error(error) from None
+        if isinstance(written, Said):
+            return GetPromptResult.model_validate(written.model_dump())
+        return self._said(operation, cast(PromptText, written))
+
+    async def _write(self, ctx: Context, operation: Operation, given: dict[str, Any]) -> Result:
+        caller = self.identify(ctx)
+        if operation.waits:
+            listening = OneWay(ctx, self.workers)
+            return await pipeline.converse(operation, given, caller, listening)
+        work = partial(pipeline.perform, operation, given, caller)
+        return await self.workers.run(work, seconds=operation.timeout)
+
+    def _said(self, operation: Operation, written: PromptText) -> GetPromptResult:
         said = PromptMessage(role="user", content=TextContent(type="text", text=written.text))
         description = written.description or operation.description
         return GetPromptResult(description=description, messages=[said])
@@ -80,6 +95,8 @@ class Prompts:
 def complete(params: CompleteRequestParams, caller: Caller) -> Completion:
     operation = completed(params)
     guards.authorize(operation, caller)
+    if operation.waits:  # of another server, whose arguments are not ours
+        return Completion([], 0)
     if operation.kind == "resource":
         resources.check(caller, operation.name)
     return completions.complete(caller, params.argument.name, params.argument.value)
@@ -92,6 +109,8 @@ def completed(params: CompleteRequestParams) -> Operation:
     for resource in resources.installed():
         if resource.template == params.ref.uri:
             return resource.reading
+    if (known := resources.at(params.ref.uri)).relayed:
+        return known.reading
     raise NotFound(f"there is no resource template {params.ref.uri[:200]!r}")
 
 
@@ -112,6 +131,7 @@ def as_prompt(offer: Offer) -> Prompt:
         name=offer.name,
         title=offer.title,
         description=offer.description,
+        meta={CANONICAL: offer.canonical} if offer.canonical else None,
         arguments=[
             PromptArgument(name=one.name, description=one.description, required=one.is_required)
             for one in offer.arguments

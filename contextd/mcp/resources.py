@@ -1,7 +1,7 @@
 """The registered resources, as MCP has them."""
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -24,15 +24,17 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from contextd import pipeline, resources
 from contextd.callers import Caller
-from contextd.errors import ContextdError, NotAllowed, NotFound
+from contextd.errors import ContextdError, Invalid, NotAllowed, NotFound
 from contextd.mcp import answers
+from contextd.mcp.dialogue import OneWay
 from contextd.mcp.tools import Context, Identify
 from contextd.mcp.workers import Workers
 from contextd.operations import Operation, Result
-from contextd.resources import Contents, Listed, Listing, Resource
+from contextd.resources import Contents, Listed, Listing, Raw, Resource
 
 NOT_FOUND_BEFORE_2026 = -32002
 MAX_OFFSET_DIGITS = 9
+LISTING_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,35 +61,44 @@ class Resources:
     async def list_templates(
         self, ctx: Context, params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
-        entry = self.identify(ctx).entry
+        caller = self.identify(ctx)
+        ours = [
+            form_of(one)
+            for one in resources.installed()
+            if not (one.is_single or one.relayed) and caller.entry.has_resource(one.template)
+        ]
+        try:
+            work = partial(resources.templates, caller)
+            others = await self.workers.run_concealed("templates", work, seconds=LISTING_SECONDS)
+        except ContextdError as error:
+            raise answers.protocol_error(error) from None
         return ListResourceTemplatesResult(
-            resource_templates=[
-                as_template(resource)
-                for resource in resources.installed()
-                if not resource.is_single and entry.has_resource(resource.template)
-            ]
+            resource_templates=[as_template(one) for one in [*ours, *others]]
         )
 
     async def read(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         uri = str(params.uri)
         with refusals_about(uri, ctx):
             reading = resources.at(uri).reading
-            found = cast(Contents, await self._run(ctx, reading, {"uri": uri}))
-        return ReadResourceResult(contents=[as_contents(found)])
+            found = await self._read(ctx, reading, {"uri": uri})
+        if isinstance(found, Raw):
+            return ReadResourceResult.model_validate({"contents": found.contents})
+        return ReadResourceResult(contents=[as_contents(cast(Contents, found))])
 
     async def check(self, ctx: Context, uris: Iterable[str]) -> None:
         """Refuse as reading the first that cannot be read is; together they count as one read."""
-        caller, attempt = self.identify(ctx), pipeline.perform
+        caller = self.identify(ctx)
+        attempt: Callable[[Operation, dict[str, Any], Caller], Result] = pipeline.perform
         for uri in uris:
             with refusals_about(uri, ctx):
-                reading = resources.at(uri).reading
+                reading = subscribed(uri)
                 work = partial(attempt, reading, {"uri": uri}, caller)
                 await self.workers.run_concealed("a subscription", work, seconds=reading.timeout)
             attempt = pipeline.reach
 
     async def is_readable(self, uri: str, caller: Caller) -> bool:
         try:
-            reading = resources.at(uri).reading
+            reading = subscribed(uri)
             work = partial(pipeline.reach, reading, {"uri": uri}, caller)
             await self.workers.run_concealed("a notification", work, seconds=reading.timeout)
         except ContextdError:
@@ -103,9 +114,23 @@ class Resources:
         except ContextdError as error:
             raise answers.protocol_error(error) from None
 
+    async def _read(self, ctx: Context, reading: Operation, arguments: dict[str, Any]) -> Result:
+        if not reading.waits:
+            return await self._run(ctx, reading, arguments)
+        listening = OneWay(ctx, self.workers)
+        return await pipeline.converse(reading, arguments, self.identify(ctx), listening)
+
     async def _run(self, ctx: Context, operation: Operation, arguments: dict[str, Any]) -> Result:
         work = partial(pipeline.perform, operation, arguments, self.identify(ctx))
         return await self.workers.run(work, seconds=operation.timeout)
+
+
+def subscribed(uri: str) -> Operation:
+    """Reading it, to see whether somebody may. Raises Invalid where nobody tells of changes."""
+    reading = resources.at(uri).reading
+    if reading.waits:
+        raise Invalid("changes of what another server has are not told; read it again", field="uri")
+    return reading
 
 
 def start_of(cursor: str | None) -> tuple[str | None, int]:
@@ -157,11 +182,20 @@ def refusals_about(uri: str, ctx: Context) -> Iterator[None]:
         raise answers.protocol_error(error) from None
 
 
-def as_template(resource: Resource) -> ResourceTemplate:
-    return ResourceTemplate(
-        uri_template=resource.template,
-        name=resource.template,
+def form_of(resource: Resource) -> Listed:
+    return Listed(
+        uri=resource.template,
         title=resource.title,
         description=resource.description,
         mime_type=resource.mime_type,
+    )
+
+
+def as_template(form: Listed) -> ResourceTemplate:
+    return ResourceTemplate(
+        uri_template=form.uri,
+        name=form.name or form.uri,
+        title=form.title,
+        description=form.description,
+        mime_type=form.mime_type,
     )

@@ -3,25 +3,60 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 from typing import Any
 
 import anyio
 from mcp import ClientSession, MCPError
 from mcp.client._probe import negotiate_auto
+from mcp.client.session import ClientRequestContext
 from mcp.client.subscriptions import listen
-from mcp.shared.dispatcher import CallOptions, ProgressFnT
+from mcp.shared.dispatcher import CallOptions
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
-from mcp.types import Implementation, ToolListChangedNotification
+from mcp.shared.subscriptions import PromptsListChanged, ResourcesListChanged, ToolsListChanged
+from mcp.types import (
+    INVALID_REQUEST,
+    CreateMessageRequestParams,
+    CreateMessageResult,
+    CreateMessageResultWithTools,
+    ElicitRequestParams,
+    ElicitResult,
+    ErrorData,
+    Implementation,
+    PromptListChangedNotification,
+    ResourceListChangedNotification,
+    ServerCapabilities,
+    ToolListChangedNotification,
+)
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import BaseModel, TypeAdapter
 
 import contextd
-from gateway import names
+from gateway.models import Kind
 from gateway.services import Plan
 from gateway.supervision import failures, transports
+from gateway.supervision.exchange import Exchange, NotAnswered
 from gateway.supervision.failures import Lost
 from gateway.supervision.processes import Tail
 
+LISTS = {
+    Kind.TOOL: ("tools/list", "tools"),
+    Kind.PROMPT: ("prompts/list", "prompts"),
+    Kind.RESOURCE: ("resources/list", "resources"),
+    Kind.TEMPLATE: ("resources/templates/list", "resourceTemplates"),
+}
+OF_RESOURCES = frozenset({Kind.RESOURCE, Kind.TEMPLATE})
+CHANGED: dict[type, frozenset[Kind]] = {
+    ToolListChangedNotification: frozenset({Kind.TOOL}),
+    ToolsListChanged: frozenset({Kind.TOOL}),
+    PromptListChangedNotification: frozenset({Kind.PROMPT}),
+    PromptsListChanged: frozenset({Kind.PROMPT}),
+    ResourceListChangedNotification: OF_RESOURCES,
+    ResourcesListChanged: OF_RESOURCES,
+}
+ModelReply = CreateMessageResult | CreateMessageResultWithTools
+MODEL_REPLY: TypeAdapter[ModelReply] = TypeAdapter(ModelReply)
+MOST_ROUNDS = 20
 MOST_PAGES = 50
 MOST_LISTED = 2000
 GRACE_SECONDS = 0.5
@@ -31,17 +66,47 @@ GRACE_SECONDS = 0.5
 class Connection:
     """It has one task of its own, `run`; all others call through it."""
 
-    def __init__(self, plan: Plan, tools_changed: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, plan: Plan, changed: Callable[[Collection[Kind]], None] | None = None
+    ) -> None:
         self.plan = plan
         self.owner: str | None = None
-        self.calls = 0
+        self._exchanges: list[Exchange] = []
         self.last_used = time.monotonic()
-        self._tools_changed = tools_changed
+        self._changed = changed
         self._tail = Tail()
         self._ended = anyio.Event()
         self._outcome: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
         self.why = ""
+
+    @property
+    def calls(self) -> int:
+        return len(self._exchanges)
+
+    @property
+    def offers(self) -> set[Kind]:
+        """What it says that it has; tools are asked for always."""
+        told = self._session.server_capabilities
+        kinds = {Kind.TOOL}
+        if told and told.prompts:
+            kinds.add(Kind.PROMPT)
+        if told and told.resources:
+            kinds |= {Kind.RESOURCE, Kind.TEMPLATE}
+        return kinds
+
+    @property
+    def untold(self) -> set[Kind]:
+        """That of it whose changes it does not tell."""
+        told = self._session.server_capabilities or ServerCapabilities()
+        of_resources = told.resources and told.resources.list_changed
+        announced = {
+            Kind.TOOL: told.tools and told.tools.list_changed,
+            Kind.PROMPT: told.prompts and told.prompts.list_changed,
+            Kind.RESOURCE: of_resources,
+            Kind.TEMPLATE: of_resources,
+        }
+        return {kind for kind in self.offers if not announced[kind]}
 
     @property
     def is_open(self) -> bool:
@@ -91,7 +156,11 @@ class Connection:
         async with transports.opened(plan, self._tail, self._ended) as (incoming, outgoing):
             self._dispatcher: JSONRPCDispatcher[Any] = JSONRPCDispatcher(incoming, outgoing)
             async with ClientSession(
-                dispatcher=self._dispatcher, client_info=ours, message_handler=self._hear
+                dispatcher=self._dispatcher,
+                client_info=ours,
+                message_handler=self._hear,
+                sampling_callback=self._ask_model,
+                elicitation_callback=self._ask_person,
             ) as self._session:
                 await self._shake_hands()
                 if not self._outcome.done():
@@ -148,65 +217,106 @@ class Connection:
         if self._session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return
         with contextlib.suppress(Exception):  # one that cannot tell is asked now and then
-            async with listen(self._session, tools_list_changed=True) as events:
-                async for _ in events:
-                    self._tell_of_change()
+            async with listen(
+                self._session,
+                tools_list_changed=True,
+                prompts_list_changed=True,
+                resources_list_changed=True,
+            ) as events:
+                async for event in events:
+                    self._tell_of_change(event)
 
     async def _hear(self, message: Any) -> None:
-        if isinstance(message, ToolListChangedNotification):
-            self._tell_of_change()
+        self._tell_of_change(message)
 
-    def _tell_of_change(self) -> None:
-        if self._tools_changed:
-            self._tools_changed()
+    def _tell_of_change(self, news: Any) -> None:
+        if self._changed and (kinds := CHANGED.get(type(news))):
+            self._changed(kinds)
 
-    async def list_tools(self) -> list[Any]:
+    async def list_all(self, kind: Kind) -> list[Any]:
         """As it lists them, unlooked at. Raises Lost."""
         try:
             async with asyncio.timeout(self.plan.discovery_seconds):
-                return await self._list_pages()
+                return await self._list_pages(*LISTS[kind])
         except TimeoutError:
             raise Lost(
-                f"it did not list its tools within {self.plan.discovery_seconds:g} s"
+                f"it did not list its {kind}s within {self.plan.discovery_seconds:g} s"
             ) from None
         except MCPError as error:
-            raise Lost(f"it does not list its tools: {error.error.message}") from None
+            raise Lost(f"it does not list its {kind}s: {error.error.message}") from None
 
-    async def _list_pages(self) -> list[Any]:
-        tools: list[Any] = []
+    async def _list_pages(self, method: str, key: str) -> list[Any]:
+        found: list[Any] = []
         cursor: Any = None
         seen: set[str] = set()
-        while len(seen) < MOST_PAGES and len(tools) < MOST_LISTED:
-            page = await self._request("tools/list", {"cursor": cursor} if cursor else {}, {})
-            listed = page.get("tools")
-            tools += listed if isinstance(listed, list) else []
+        while len(seen) < MOST_PAGES and len(found) < MOST_LISTED:
+            page = await self._request(method, {"cursor": cursor} if cursor else {}, {})
+            listed = page.get(key)
+            found += listed if isinstance(listed, list) else []
             cursor = page.get("nextCursor")
             if not isinstance(cursor, str) or cursor in seen:
                 break
             seen.add(cursor)
-        return tools
+        return found
 
-    async def call(
-        self, tool: str, arguments: Mapping[str, Any], report: ProgressFnT
-    ) -> dict[str, Any]:
+    async def perform(self, exchange: Exchange) -> dict[str, Any]:
         """Its raw result. Raises MCPError in our words."""
-        name = names.canonical(self.plan.namespace, tool)
-        options: CallOptions = {"timeout": self.plan.request_seconds, "on_progress": report}
-        self.calls += 1
+        name, seconds = exchange.asked.name, self.plan.request_seconds
+        self._exchanges.append(exchange)
         try:
-            parameters = {"name": tool, "arguments": dict(arguments)}
-            return await self._request("tools/call", parameters, options)
+            async with exchange.limited(seconds):
+                return await self._perform_in_rounds(exchange)
+        except TimeoutError:
+            raise failures.timed_out(f"{name} gave no answer within {seconds:g} s") from None
+        except NotAnswered as refusal:
+            raise failures.unavailable(f"{name} asks something: {refusal}") from None
         except MCPError as error:
             raise await self._explained(name, error) from None
         finally:
-            self.calls -= 1
+            self._exchanges.remove(exchange)
             self.last_used = time.monotonic()
 
+    async def _perform_in_rounds(self, exchange: Exchange) -> dict[str, Any]:
+        """2026-07-28: what asks is asked again, with the replies."""
+        answered: dict[str, Any] = {}
+        for _ in range(MOST_ROUNDS):
+            options: CallOptions = {"on_progress": exchange.report}
+            params = {**exchange.asked.params, **answered}
+            result = await self._request(exchange.asked.method, params, options)
+            if result.get("resultType") != "input_required":
+                return result
+            questions = result.get("inputRequests") or {}
+            answered = {"inputResponses": await exchange.ask(questions) if questions else {}}
+            if "requestState" in result:
+                answered["requestState"] = result["requestState"]
+        raise NotAnswered(f"it has asked {MOST_ROUNDS} times")
+
+    async def _ask_model(
+        self, context: ClientRequestContext, params: CreateMessageRequestParams
+    ) -> ModelReply | ErrorData:
+        replied = await self._ask("sampling/createMessage", params)
+        return replied if isinstance(replied, ErrorData) else MODEL_REPLY.validate_python(replied)
+
+    async def _ask_person(
+        self, context: ClientRequestContext, params: ElicitRequestParams
+    ) -> ElicitResult | ErrorData:
+        replied = await self._ask("elicitation/create", params)
+        return replied if isinstance(replied, ErrorData) else ElicitResult.model_validate(replied)
+
+    async def _ask(self, method: str, params: BaseModel) -> Any:
+        """Up to 2025-11-25: it does not say which call it asks for."""
+        callers = {one.asked.principal for one in self._exchanges}
+        if len(callers) != 1:
+            told = "no call is running" if not callers else "several callers use this connection"
+            return ErrorData(code=INVALID_REQUEST, message=f"nobody can be asked: {told}")
+        raw = params.model_dump(by_alias=True, mode="json", exclude_none=True)
+        try:
+            question = {"method": method, "params": raw}
+            return (await self._exchanges[-1].ask({"": question}))[""]
+        except NotAnswered as refusal:
+            return ErrorData(code=INVALID_REQUEST, message=str(refusal))
+
     async def _explained(self, name: str, error: MCPError) -> MCPError:
-        if failures.is_timeout(error):
-            return failures.timed_out(
-                f"{name} gave no answer within {self.plan.request_seconds:g} s"
-            )
         if not failures.is_closed(error) and not is_forgotten(error):
             return failures.refused(name, error)
         if is_forgotten(error):

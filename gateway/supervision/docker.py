@@ -51,15 +51,15 @@ async def engine() -> AsyncIterator[Docker]:
         raise Lost(f"the Docker engine does not answer (DOCKER_HOST): {error}") from None
 
 
-def mark_of(plan: Plan) -> str:
-    return f"{processes.mark()}/{plan.namespace}"
+def mark_of(namespace: str) -> str:
+    return f"{processes.mark()}/{namespace}/"  # its end, so that no other one begins with it
 
 
 async def make_ready(plan: Plan) -> None:
     """See that the container runs, and that nothing of ours is left in it. Raises Lost."""
     async with engine() as docker:
         container = await ensured(docker, plan)
-        await end_marked(container, f"{processes.MARK}={mark_of(plan)}")
+        await end_marked(container, f"{processes.MARK}={mark_of(plan.namespace)}")
 
 
 async def ensured(docker: Docker, plan: Plan) -> DockerContainer:
@@ -83,18 +83,23 @@ async def started(container: DockerContainer, plan: Plan) -> None:
 
 def config_of(plan: Plan) -> dict[str, Any]:
     """Of a container that does nothing but be there."""
-    return {"Image": plan.image, "Entrypoint": STAY, "Labels": {LABEL: mark_of(plan)}}
+    return {"Image": plan.image, "Entrypoint": STAY, "Labels": {LABEL: mark_of(plan.namespace)}}
 
 
-async def let_go(plan: Plan) -> None:
-    """Remove the container, if it is one that was made for the upstream."""
-    if not plan.image:
-        return
-    with contextlib.suppress(Lost):
-        async with engine() as docker:
-            container = await docker.containers.get(plan.container)
-            if container["Config"]["Labels"].get(LABEL) == mark_of(plan):
-                await container.delete(force=True)
+async def let_go(namespace: str, name: str) -> None:
+    """End what is left in a container; remove it, if it was made for the upstream. Raises Lost."""
+    async with engine() as docker:
+        try:
+            container = await docker.containers.get(name)
+        except DockerError as error:
+            if error.status == NOT_FOUND:
+                return
+            raise
+        about = await container.show()
+        if about["Config"]["Labels"].get(LABEL) == mark_of(namespace):
+            await container.delete(force=True)
+        elif about["State"]["Running"]:
+            await end_marked(container, f"{processes.MARK}={mark_of(namespace)}")
 
 
 async def end_marked(container: DockerContainer, mark: str) -> None:
@@ -113,7 +118,7 @@ async def running(plan: Plan, tail: Tail, ended: anyio.Event) -> AsyncIterator[S
             plan.command,
             stdin=True,
             tty=False,
-            environment={**plan.settings, processes.MARK: mark_of(plan), RUN: run},
+            environment={**plan.settings, processes.MARK: mark_of(plan.namespace), RUN: run},
             workdir=plan.working_directory or None,
         )
         async with execution.start(detach=False) as stream:

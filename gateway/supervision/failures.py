@@ -36,8 +36,8 @@ def refused(name: str, error: MCPError) -> MCPError:
 
 
 def broken(name: str, problem: str, result: Any) -> MCPError:
-    """The upstream answered with something else than its tool promises."""
-    message = f"{name}: the result is not what the tool promises: {problem}"
+    """The upstream answered with something else than it promises."""
+    message = f"{name}: the result is not what it should be: {problem}"
     return MCPError(FAILED, message, {"category": "internal", "cause": result})
 
 

@@ -1,4 +1,4 @@
-"""Whether a result is what its tool promised."""
+"""Whether a result is what it should be: of its kind, and what a tool promised."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -7,13 +7,19 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, best_match
-from mcp.types import CallToolResult
-from pydantic import ValidationError
+from mcp.types import CallToolResult, GetPromptResult, ReadResourceResult
+from pydantic import BaseModel, ValidationError
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from gateway import pinning
 
+CALL = "tools/call"
+KINDS: Mapping[str, type[BaseModel]] = {
+    CALL: CallToolResult,
+    "prompts/get": GetPromptResult,
+    "resources/read": ReadResourceResult,
+}
 LONGEST_PROBLEM = 300
 # A regular expression of somebody else's may take for ever.
 _NOT_EVALUATED = {"pattern", "patternProperties", "format"}
@@ -28,14 +34,14 @@ def promised(tools: Iterable[Any]) -> dict[str, Any]:
     }
 
 
-def problem_of(result: Any, schema: Mapping[str, Any] | None) -> str | None:
+def problem_of(method: str, result: Any, schema: Mapping[str, Any] | None) -> str | None:
     """What is wrong with it, in one line."""
     try:
-        parsed = CallToolResult.model_validate(result, by_name=False)
+        parsed = KINDS[method].model_validate(result, by_name=False)
     except ValidationError as error:
         first = error.errors()[0]
         return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    if schema is None or parsed.is_error:
+    if schema is None or not isinstance(parsed, CallToolResult) or parsed.is_error:
         return None
     if parsed.structured_content is None:
         return "it has an output schema, and structuredContent is missing"

@@ -2,20 +2,19 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from mcp.shared.dispatcher import ProgressFnT
-
 from contextd.errors import ContextdError, Invalid
 from contextd.mcp.workers import Workers
-from gateway import services
-from gateway.models import State
+from gateway import offering, services
+from gateway.models import Kind, State
 from gateway.services import Plan
-from gateway.supervision import failures
+from gateway.supervision import failures, transports
 from gateway.supervision.connection import Connection
+from gateway.supervision.exchange import Exchange, Exchanges
 from gateway.supervision.failures import Lost
 from gateway.supervision.upstream import SupervisedUpstream
 
@@ -32,10 +31,12 @@ class Supervisor:
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
         self._upstreams: dict[str, SupervisedUpstream] = {}
+        self.exchanges = Exchanges()
 
     async def run(self) -> None:
         """Until it is cancelled; then it stops all of them."""
         looks = 0
+        await self._let_go_of_removed()
         try:
             while True:
                 await self._follow_rows()
@@ -44,14 +45,21 @@ class Supervisor:
                     await asyncio.gather(*(one.tidy() for one in self._upstreams.values()))
                 await asyncio.sleep(LOOK_SECONDS)
         finally:
-            await asyncio.shield(self._stop(list(self._upstreams)))
+            await asyncio.shield(self._end())
 
-    async def call(
-        self, name: str, arguments: Mapping[str, Any], principal: str, report: ProgressFnT
-    ) -> dict[str, Any]:
-        """By its canonical name. Raises MCPError in our words."""
-        namespace, _, tool = name.partition(":")
-        return await (await self._get(namespace)).call(tool, arguments, principal, report)
+    async def _end(self) -> None:
+        await self.exchanges.drop_all()
+        await self._stop(list(self._upstreams))
+
+    async def _let_go_of_removed(self) -> None:
+        try:
+            await transports.let_go_of_removed(await self._do(services.plans))
+        except ContextdError as error:
+            logger.warning("nobody looks for what is left in containers: %s", error.message)
+
+    async def perform(self, namespace: str, exchange: Exchange) -> dict[str, Any]:
+        """What the upstream answers. Raises MCPError in our words."""
+        return await (await self._get(namespace)).perform(exchange)
 
     async def restart(self, namespace: str) -> dict[str, Any]:
         return await self._told(namespace, SupervisedUpstream.restart)
@@ -101,13 +109,13 @@ class Supervisor:
         except ContextdError as error:
             logger.warning("%s is %s, which is not kept: %s", plan.namespace, state, error.message)
 
-    async def take_in(self, plan: Plan, tools: list[Any]) -> None:
+    async def take_in(self, plan: Plan, kind: Kind, listed: list[Any]) -> None:
         try:
-            problems = await self._do(partial(services.take_in, plan.pk, tools))
+            problems = await self._do(partial(offering.take_in, plan.pk, kind, listed))
         except Invalid as error:
             raise Lost(error.message) from None
         except ContextdError as error:
-            logger.warning("the tools of %s are not kept: %s", plan.namespace, error.message)
+            logger.warning("the %ss of %s are not kept: %s", kind, plan.namespace, error.message)
             return
         for problem in problems:
             logger.warning("%s: %s", plan.namespace, problem)

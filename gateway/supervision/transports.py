@@ -1,5 +1,7 @@
 """How each kind of upstream is reached."""
 
+import logging
+from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
@@ -7,8 +9,11 @@ import anyio
 
 from gateway.models import Transport
 from gateway.services import Plan
-from gateway.supervision import http, processes
+from gateway.supervision import http, processes, used
+from gateway.supervision.failures import Lost
 from gateway.supervision.processes import Tail
+
+logger = logging.getLogger(__name__)
 
 
 def opened(
@@ -29,12 +34,29 @@ async def make_ready(plan: Plan) -> None:
     if plan.transport == Transport.DOCKER:
         from gateway.supervision import docker
 
+        used.note(plan.namespace, plan.container)
         await docker.make_ready(plan)
 
 
 async def let_go(plan: Plan) -> None:
     """What has to go after the last one."""
     if plan.transport == Transport.DOCKER:
-        from gateway.supervision import docker
+        await let_go_of(plan.namespace, plan.container)
 
-        await docker.let_go(plan)
+
+async def let_go_of_removed(plans: Collection[Plan]) -> None:
+    """Of upstreams that were removed, or moved elsewhere, while no gateway was running."""
+    known = {(plan.namespace, plan.container) for plan in plans}
+    for namespace, container in used.containers() - known:
+        await let_go_of(namespace, container)
+
+
+async def let_go_of(namespace: str, container: str) -> None:
+    from gateway.supervision import docker
+
+    try:
+        await docker.let_go(namespace, container)
+    except Lost as lost:  # tried again when the gateway starts
+        logger.warning("what %s left in %s stays there: %s", namespace, container, lost)
+    else:
+        used.forget(namespace, container)

@@ -4,18 +4,18 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from django.utils import timezone
-from mcp.shared.dispatcher import ProgressFnT
 
-from gateway import names
-from gateway.models import Isolation, State
+from gateway.models import Isolation, Kind, State
 from gateway.services import Plan
 from gateway.supervision import failures, results, transports
 from gateway.supervision.connection import Connection
+from gateway.supervision.exchange import Exchange
 from gateway.supervision.failures import Lost
 
 LONGEST_PAUSE_SECONDS = 60
@@ -23,6 +23,8 @@ STEADY_SECONDS = 30
 IDLE_SECONDS = 600
 DEBOUNCE_SECONDS = 0.2
 MOST_CONNECTIONS = 32
+SHARED = "*"
+"""Stands for every caller."""
 
 
 class Notebook(Protocol):
@@ -32,7 +34,7 @@ class Notebook(Protocol):
         self, plan: Plan, state: State, reason: str = "", retry_at: datetime | None = None
     ) -> None: ...
 
-    async def take_in(self, plan: Plan, tools: list[Any]) -> None:
+    async def take_in(self, plan: Plan, kind: Kind, listed: list[Any]) -> None:
         """Raises Lost for a list that cannot be."""
 
 
@@ -43,11 +45,12 @@ class SupervisedUpstream:
         self._retry_at: datetime | None = None
         self._notebook, self._create = notebook, create
         self._main: Connection | None = None
-        self._others: dict[str, Connection] = {}
+        self._others: dict[tuple[Any, ...], Connection] = {}
         self._promised: Mapping[str, Any] = {}
         self._is_settled = asyncio.Event()
         self._is_wanted_anew = asyncio.Event()
         self._is_changed = asyncio.Event()
+        self._changed: set[Kind] = set()
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -79,25 +82,24 @@ class SupervisedUpstream:
             raise Lost(self._whereabouts())
         await self._discover(self._main)
 
-    async def call(
-        self, tool: str, arguments: Mapping[str, Any], principal: str, report: ProgressFnT
-    ) -> dict[str, Any]:
-        """Its result, if that is what the tool promises. Raises MCPError in our words."""
-        result = await self._call(tool, arguments, principal, report)
-        if problem := results.problem_of(result, self._promised.get(tool)):
-            raise failures.broken(names.canonical(self.plan.namespace, tool), problem, result)
+    async def perform(self, exchange: Exchange) -> dict[str, Any]:
+        """Its result, if that is what it should be. Raises MCPError in our words."""
+        asked = exchange.asked
+        result = await self._perform(exchange)
+        is_call = asked.method == results.CALL
+        schema = self._promised.get(str(asked.params.get("name"))) if is_call else None
+        if problem := results.problem_of(asked.method, result, schema):
+            raise failures.broken(asked.name, problem, result)
         return result
 
-    async def _call(
-        self, tool: str, arguments: Mapping[str, Any], principal: str, report: ProgressFnT
-    ) -> dict[str, Any]:
+    async def _perform(self, exchange: Exchange) -> dict[str, Any]:
         main = await self._ready_one()
-        if self.plan.isolation == Isolation.PER_CALL:
-            return await self._call_alone(tool, arguments, report)
-        connection = main
-        if self.plan.isolation == Isolation.PER_USER:
-            connection = await self._connection_of(principal, main)
-        return await connection.call(tool, arguments, report)
+        plan = with_headers(self.plan, exchange.asked.headers)
+        if plan.isolation == Isolation.PER_CALL:
+            return await self._perform_alone(plan, exchange)
+        principal = exchange.asked.principal if plan.isolation == Isolation.PER_USER else SHARED
+        connection = await self._connection_of(principal, plan, main)
+        return await connection.perform(exchange)
 
     async def tidy(self) -> None:
         """Close what nobody has used for a while."""
@@ -118,28 +120,31 @@ class SupervisedUpstream:
         told += f": {self.reason}" if self.reason else ""
         return told + (f"\nnext try at {self._retry_at:%H:%M:%S} UTC" if self._retry_at else "")
 
-    async def _call_alone(
-        self, tool: str, arguments: Mapping[str, Any], report: ProgressFnT
-    ) -> dict[str, Any]:
-        connection = self._create(self.plan)
+    async def _perform_alone(self, plan: Plan, exchange: Exchange) -> dict[str, Any]:
+        connection = self._create(plan)
         try:
             await self._opened(connection)
-            return await connection.call(tool, arguments, report)
+            return await connection.perform(exchange)
         finally:
             await asyncio.shield(connection.close())
 
-    async def _connection_of(self, principal: str, main: Connection) -> Connection:
-        """The first who calls takes the one that is there; what it holds is theirs alone."""
-        main.owner = main.owner or principal
-        if main.owner == principal:
-            return main
-        connection = self._others.get(principal)
+    async def _connection_of(self, principal: str, plan: Plan, main: Connection) -> Connection:
+        """The first who calls takes the one that is there; what it holds is theirs alone.
+
+        With other headers it is another one, since these are said with each request of it.
+        """
+        if plan is self.plan:
+            main.owner = main.owner or principal
+            if main.owner == principal:
+                return main
+        key = principal, *sorted(plan.settings.items())
+        connection = self._others.get(key)
         if connection is None or connection.has_ended:
-            connection = self._others[principal] = self._room_for_another()
+            connection = self._others[key] = self._room_for_another(plan)
         await self._opened(connection)
         return connection
 
-    def _room_for_another(self) -> Connection:
+    def _room_for_another(self, plan: Plan) -> Connection:
         gone = [name for name, one in self._others.items() if one.has_ended]
         for name in gone:
             del self._others[name]
@@ -147,7 +152,7 @@ class SupervisedUpstream:
             raise failures.busy(
                 f"{self.plan.namespace} serves {MOST_CONNECTIONS} callers at once; try again later"
             )
-        return self._create(self.plan)
+        return self._create(plan)
 
     async def _opened(self, connection: Connection) -> None:
         try:
@@ -178,7 +183,7 @@ class SupervisedUpstream:
         """Why it is no more."""
         self._is_wanted_anew.clear()
         await self._enter(State.STARTING)
-        connection = self._create(self.plan, self._is_changed.set)
+        connection = self._create(self.plan, self._note_change)
         try:
             await transports.make_ready(self.plan)
             await connection.open()
@@ -201,24 +206,39 @@ class SupervisedUpstream:
             following.cancel()
         raise Lost(lost)
 
+    def _note_change(self, kinds: Collection[Kind]) -> None:
+        self._changed.update(kinds)
+        self._is_changed.set()
+
     async def _follow_changes(self, connection: Connection) -> None:
+        """Of what it does not tell, the lists are read now and then."""
         while True:
-            await self._is_changed.wait()
-            await asyncio.sleep(DEBOUNCE_SECONDS)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self.plan.poll_seconds):
+                    await self._is_changed.wait()
+                await asyncio.sleep(DEBOUNCE_SECONDS)
+            changed, self._changed = self._changed or connection.untold, set()
             self._is_changed.clear()
-            await self._discover_or_tell(connection)
+            await self._discover_or_tell(connection, changed)
 
     async def _discover(self, connection: Connection) -> None:
-        tools = await connection.list_tools()
-        await self._notebook.take_in(self.plan, tools)
-        self._promised = results.promised(tools)
+        """Raises Lost when it does not list its tools; without the rest it is of use still."""
+        await self._list(connection, Kind.TOOL)
+        await self._discover_or_tell(connection, connection.offers - {Kind.TOOL})
 
-    async def _discover_or_tell(self, connection: Connection) -> None:
+    async def _list(self, connection: Connection, kind: Kind) -> None:
+        listed = await connection.list_all(kind)
+        await self._notebook.take_in(self.plan, kind, listed)
+        if kind == Kind.TOOL:
+            self._promised = results.promised(listed)
+
+    async def _discover_or_tell(self, connection: Connection, kinds: Collection[Kind]) -> None:
         """What was listed before is offered still."""
-        try:
-            await self._discover(connection)
-        except Lost as lost:
-            await self._enter(self.state, f"its new list of tools is not taken: {lost}")
+        for kind in sorted(kinds):
+            try:
+                await self._list(connection, kind)
+            except Lost as lost:
+                await self._enter(self.state, f"its new list of {kind}s is not taken: {lost}")
 
     async def _pause(self, failed: int, reason: str) -> None:
         if failed > self.plan.restart_attempts:
@@ -239,6 +259,10 @@ class SupervisedUpstream:
         await self._notebook.note(self.plan, state, reason, self._retry_at)
         if state not in (State.STARTING, State.STOPPED):
             self._is_settled.set()
+
+
+def with_headers(plan: Plan, headers: Mapping[str, str]) -> Plan:
+    return replace(plan, settings={**plan.settings, **headers}) if headers else plan
 
 
 def pause_after(failed: int, first: float) -> float:

@@ -98,6 +98,7 @@ SHARED = {
     "threat://{threat_id}",
     "threats_for_files",
     "tmkb_query",
+    "upstream://{namespace}/{+uri}",
 }
 # A run needs a worker, a diagnosis is kept whatever it shows, and figures show no word of what is
 # foreign: their own tests ask as strangers.

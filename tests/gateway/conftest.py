@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from contextd.mcp.workers import Workers
-from gateway import services
-from gateway.models import State, Transport, Upstream
+from gateway import offering, services
+from gateway.models import Kind, State, Transport, Upstream
 from gateway.supervision import serving
 from gateway.supervision.supervisor import Supervisor
 from tests.server import environment, one_server, server
@@ -65,6 +65,13 @@ def add(gateway: None) -> Add:
         return upstream
 
     return add
+
+
+@pytest.fixture
+def add_row(transactional_db: None) -> None:
+    upstream = Upstream(namespace="odd", transport="stdio", command=["true"])
+    services.add(upstream, {})
+    offering.take_in(upstream.pk, Kind.TOOL, [{"name": "echo", "inputSchema": {"type": "object"}}])
 
 
 def wait_for_state(upstream: Upstream, *states: State) -> None:

@@ -1,10 +1,16 @@
-"""An MCP server that does wrong when it is told to; it knows nothing but the standard library."""
+"""An MCP server that does wrong when it is told to; it knows nothing but the standard library.
+
+With `--modern` it speaks 2026-07-28, and tells of no changes; with `--http` it does so over HTTP.
+"""
 
 import json
 import os
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 OBJECT = {"type": "object"}
@@ -15,16 +21,36 @@ tools: dict[str, dict[str, Any]] = {
     for name in (
         "echo", "fail", "refuse", "crash", "hang", "wedge", "flood", "chatter", "poison",
         "vanish", "environment", "pid", "spawn", "progress", "cancelled", "grow", "picture",
+        "link", "ask_person", "ask_model", "headers",
     )
 }  # fmt: skip
 tools["add"] = {"name": "add", "inputSchema": OBJECT, "outputSchema": SUM}
 tools["lie"] = {"name": "lie", "inputSchema": OBJECT, "outputSchema": SUM}
 listed: list[Any] = [*tools.values(), {"name": "broken", "inputSchema": "none"}, 7]
+prompts: list[Any] = [
+    {
+        "name": "greet",
+        "description": "Greet somebody",
+        "arguments": [{"name": "who", "description": "Whom", "required": True}],
+    },
+    {"name": "bad", "arguments": "many"},
+]
+resources: list[Any] = [
+    {"uri": "demo://notes/1", "name": "first", "description": "A note", "mimeType": "text/plain"},
+    {"uri": "no address"},
+]
+templates: list[Any] = [{"uriTemplate": "demo://notes/{number}", "name": "note"}]
 cancelled: list[Any] = []
+is_modern, is_http = "--modern" in sys.argv, "--http" in sys.argv
+answered = threading.local()
 
 
 def send(message: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    message = {"jsonrpc": "2.0", **message}
+    if is_http:
+        answered.message = message
+        return
+    sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 
 
@@ -68,6 +94,8 @@ def wedge(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
 
 
 def flood(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    if is_http:
+        return text("A" * 6_400_000)
     for _ in range(64):
         sys.stdout.write("A" * 100_000)
     sys.stdout.flush()
@@ -91,8 +119,14 @@ def vanish(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
 
 
 def grow(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    listed.append({"name": arguments["tool"], "inputSchema": OBJECT})
-    send({"method": "notifications/tools/list_changed"})
+    kind = arguments.get("kind", "tools")
+    if kind == "tools":
+        listed.append({"name": arguments["tool"], "inputSchema": OBJECT})
+    if kind == "prompts":
+        prompts.append({"name": arguments["tool"]})
+    if kind == "resources":
+        resources.append({"uri": f"demo://{arguments['tool']}", "name": "new"})
+    send({"method": f"notifications/{kind}/list_changed"})
     return text("grown")
 
 
@@ -116,9 +150,58 @@ def progress(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
     return text("done")
 
 
+def link(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    return {"content": [{"type": "resource_link", "uri": "demo://notes/7", "name": "seventh"}]}
+
+
+def headers(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    return structured({name.lower(): value for name, value in answered.headers.items()})
+
+
+PERSON = {
+    "message": "Who are you?",
+    "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}},
+}
+MODEL = {
+    "messages": [{"role": "user", "content": {"type": "text", "text": "Say yes"}}],
+    "maxTokens": 5,
+}
+QUESTIONS = {
+    "ask_person": {"method": "elicitation/create", "params": {"mode": "form", **PERSON}},
+    "ask_model": {"method": "sampling/createMessage", "params": MODEL},
+}
+
+
+def ask(request: Any) -> None:
+    """In the way of its version: by a request of its own, or by a result that is none yet."""
+    params = request["params"]
+    question = QUESTIONS[params["name"]]
+    if is_modern and "inputResponses" not in params:
+        rounds = {"inputRequests": {"it": question}, "requestState": "kept"}
+        send({"id": request["id"], "result": {"resultType": "input_required", **rounds}})
+        return
+    if is_modern:
+        replied = {**params["inputResponses"]["it"], "state": params["requestState"]}
+    else:
+        send({"id": "question", **question})
+        message = next_message()
+        while message.get("id") != "question":
+            answer(message)
+            message = next_message()
+        replied = message.get("result") or message["error"]
+    send({"id": request["id"], "result": structured(replied)})
+
+
+def next_message() -> Any:
+    return json.loads(sys.stdin.readline())
+
+
 def call(request: Any) -> None:
     name = request["params"]["name"]
     if name == "hang":
+        return
+    if name in QUESTIONS:
+        ask(request)
         return
     if name == "refuse":
         error = {"code": -32602, "message": "no such thing"}
@@ -131,27 +214,101 @@ def call(request: Any) -> None:
     send({"id": request["id"], "result": globals()[name](arguments, meta)})
 
 
+def about() -> dict[str, Any]:
+    changing = {"listChanged": not (is_modern or is_http)}
+    return {
+        "capabilities": {"tools": changing, "prompts": changing, "resources": changing},
+        "serverInfo": {"name": "misbehaving", "version": "1"},
+    }
+
+
+def read(request: Any) -> None:
+    uri = request["params"]["uri"]
+    if not uri.startswith("demo://"):
+        send({"id": request["id"], "error": {"code": -32002, "message": "nothing there"}})
+        return
+    contents = [{"uri": uri, "mimeType": "text/plain", "text": f"what is at {uri}"}]
+    send({"id": request["id"], "result": {"contents": contents}})
+
+
+def handshake(request: Any) -> dict[str, Any]:
+    return {**about(), "protocolVersion": "2025-11-25"}
+
+
+def discovered(request: Any) -> dict[str, Any]:
+    kept = {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"}
+    return {**about(), **kept, "supportedVersions": ["2026-07-28"]}
+
+
+def greeting(request: Any) -> dict[str, Any]:
+    greeted = f"Say hello to {request['params']['arguments']['who']}"
+    said = {"role": "user", "content": {"type": "text", "text": greeted}}
+    return {"description": "A greeting", "messages": [said]}
+
+
+ANSWERS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "initialize": handshake,
+    "tools/list": lambda request: {"tools": listed},
+    "prompts/list": lambda request: {"prompts": prompts},
+    "prompts/get": greeting,
+    "resources/list": lambda request: {"resources": resources},
+    "resources/templates/list": lambda request: {"resourceTemplates": templates},
+    "ping": lambda request: {},
+}
+if is_modern:
+    ANSWERS["server/discover"] = discovered
+OTHERS: dict[str, Callable[[Any], None]] = {
+    "tools/call": call,
+    "resources/read": read,
+    "notifications/cancelled": lambda request: cancelled.append(request["params"]),
+}
+
+
 def answer(request: Any) -> None:
-    match request["method"]:
-        case "initialize":
-            about = {
-                "protocolVersion": "2025-11-25",
-                "capabilities": {"tools": {"listChanged": True}},
-                "serverInfo": {"name": "misbehaving", "version": "1"},
-            }
-            send({"id": request["id"], "result": about})
-        case "tools/list":
-            send({"id": request["id"], "result": {"tools": listed}})
-        case "tools/call":
-            call(request)
-        case "ping":
-            send({"id": request["id"], "result": {}})
-        case "notifications/cancelled":
-            cancelled.append(request["params"])
-        case _ if "id" in request:
-            send({"id": request["id"], "error": {"code": -32601, "message": "unknown"}})
+    method = request.get("method")
+    if method in OTHERS:
+        OTHERS[method](request)
+    elif method in ANSWERS:
+        send({"id": request["id"], "result": ANSWERS[method](request)})
+    elif "id" in request:
+        send({"id": request["id"], "error": {"code": -32601, "message": "unknown"}})
+
+
+class Web(BaseHTTPRequestHandler):
+    """Streamable HTTP without streams: each answer is one JSON document."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        answered.message, answered.headers = None, self.headers
+        answer(request)
+        while "id" in request and answered.message is None:
+            time.sleep(1000)
+        body = json.dumps(answered.message).encode() if "id" in request else b""
+        self.send_response(200 if body else 202)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self) -> None:
+        self.send_error(405)
+
+    do_DELETE = do_GET
+
+    def log_message(self, *words: Any) -> None:
+        """Nothing is logged."""
+
+
+def serve() -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Web)
+    print(server.server_port, flush=True)  # noqa: T201
+    server.serve_forever()
 
 
 if __name__ == "__main__":
-    for line in sys.stdin:
+    if is_http:
+        serve()
+    while line := sys.stdin.readline():
         answer(json.loads(line))

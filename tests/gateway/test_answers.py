@@ -5,6 +5,18 @@ from typing import Any
 import pytest
 
 from gateway import answers
+from gateway.offering import Offer
+
+OFFER = Offer(
+    namespace="odd",
+    name="echo",
+    wire_name="odd__echo",
+    definition={},
+    gives_plain_json=False,
+    redacts_arguments=True,
+    headers={},
+    seconds=1,
+)
 
 
 @pytest.mark.parametrize(
@@ -54,6 +66,6 @@ def test_blocks_that_are_no_text_stay() -> None:
     picture = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
     result = {"content": [{"type": "text", "text": "{}"}, picture], "structuredContent": {"a": 1}}
 
-    relayed = answers.success(result, as_yaml=True)
+    relayed = answers.success(OFFER, result)
 
     assert relayed.content == [{"type": "text", "text": "a: 1\n"}, picture]

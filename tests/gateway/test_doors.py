@@ -1,6 +1,8 @@
 """What clients, commands and admins see of upstreams."""
 
 import json
+import re
+import shlex
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +16,8 @@ from contextd.errors import NotAllowed
 from contextd.mcp import tools
 from contexts.models import Context
 from contexts.services import mistakes
-from gateway import services
-from gateway.models import State, Upstream, UpstreamSetting, UpstreamTool
+from gateway import offering, services
+from gateway.models import Kind, State, Upstream, UpstreamFeature, UpstreamSetting
 from tests.conftest import Call
 from tests.gateway.conftest import Add
 
@@ -27,7 +29,7 @@ ECHO = {"name": "echo", "description": "Say it again", "inputSchema": SCHEMA}
 def upstream(transactional_db: None) -> Upstream:
     upstream = Upstream(namespace="odd", transport="stdio", command=["true"])
     services.add(upstream, {})
-    services.take_in(upstream.pk, [{**ECHO, "annotations": {"readOnlyHint": True}}])
+    offering.take_in(upstream.pk, Kind.TOOL, [{**ECHO, "annotations": {"readOnlyHint": True}}])
     return upstream
 
 
@@ -109,7 +111,10 @@ def test_status_names_what_is_not_well(upstream: Upstream, call: Call) -> None:
 
     status = call("status")
 
-    assert status.services["gateway"].error == "odd is failed: no such program"
+    gateway = status.services["gateway"]
+    assert gateway.error == "odd is failed: no such program"
+    assert gateway.details
+    assert re.fullmatch("odd: failed since .* UTC; before, failed: no such .*", gateway.details[0])
 
 
 def test_the_command_adds_shows_and_removes(transactional_db: None, output: Any) -> None:
@@ -122,15 +127,18 @@ def test_the_command_adds_shows_and_removes(transactional_db: None, output: Any)
     assert UpstreamSetting.objects.get().value == "secret"
     assert "lab\tstdio\tstopped" in output("list")
 
-    services.take_in(added.pk, [ECHO, {**ECHO, "name": "drop_all"}])
-    services.take_in(added.pk, [{**ECHO, "description": "Other"}, {**ECHO, "name": "drop_all"}])
+    offering.take_in(added.pk, Kind.TOOL, [ECHO, {**ECHO, "name": "drop_all"}])
+    offering.take_in(
+        added.pk, Kind.TOOL, [{**ECHO, "description": "Other"}, {**ECHO, "name": "drop_all"}]
+    )
     shown = output("show", "lab")
 
     assert "lab:drop_all\tleft out by the filter" in shown
     assert "lab:echo\theld back" in shown
     assert '+  "description": "Other"' in shown
 
-    output("approve", "lab", "echo")
+    (command,) = re.findall("manage.py gateway (approve .*)", shown)
+    output(*shlex.split(command))
     assert "lab:echo\toffered" in output("show", "lab")
 
     output("remove", "lab")
@@ -140,7 +148,7 @@ def test_the_command_adds_shows_and_removes(transactional_db: None, output: Any)
 def test_the_command_tests_what_runs(add: Add, output: Any) -> None:
     add()
 
-    assert "odd answers and offers 19 tools" in output("test", "odd")
+    assert "odd answers and offers 23 tools" in output("test", "odd")
     assert output("restart", "odd") == "odd is ready\n"
 
 
@@ -165,9 +173,9 @@ def test_the_command_says_what_is_wrong(
 
 
 def test_the_admin_shows_and_approves(upstream: Upstream, admin_client: Client) -> None:
-    services.take_in(upstream.pk, [{**ECHO, "description": "<b>Other</b>"}])
-    held = UpstreamTool.objects.get()
-    address = "/admin/gateway/upstreamtool/"
+    offering.take_in(upstream.pk, Kind.TOOL, [{**ECHO, "description": "<b>Other</b>"}])
+    held = UpstreamFeature.objects.get()
+    address = "/admin/gateway/upstreamfeature/"
 
     page = admin_client.get(f"{address}{held.pk}/change/").content.decode()
     listed = admin_client.get(f"/admin/gateway/upstream/{upstream.pk}/change/").content.decode()
@@ -176,7 +184,17 @@ def test_the_admin_shows_and_approves(upstream: Upstream, admin_client: Client) 
     assert "held back" in listed
 
     chosen = {"action": "approve_selected", "_selected_action": [held.pk]}
-    admin_client.post(address, chosen)
+    asked = admin_client.post(address, chosen).content.decode()
+    (shown,) = re.findall('name="shown" value="([^"]+)"', asked)
+    assert "&lt;b&gt;Other&lt;/b&gt;" in asked
+    assert "odd:echo" not in [offer.canonical for offer in offering.offered()]
+
+    offering.take_in(upstream.pk, Kind.TOOL, [{**ECHO, "description": "<b>Another</b>"}])
+    admin_client.post(address, {**chosen, "shown": [shown]})
+    assert "odd:echo" not in [offer.canonical for offer in offering.offered()]
+
+    offering.take_in(upstream.pk, Kind.TOOL, [{**ECHO, "description": "<b>Other</b>"}])
+    admin_client.post(address, {**chosen, "shown": [shown]})
 
     assert operations.get("odd:echo").description == "<b>Other</b>"
 

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from contextd.errors import UpstreamFailed
-from gateway import link, services
+from gateway import place, services
 from gateway.models import Isolation, State, Transport, Upstream
 from tests.conftest import Call
 from tests.gateway.conftest import MISBEHAVING, wait_for, wait_for_state
@@ -60,7 +60,7 @@ def test_nothing_is_left_however_it_ends(environment: Mapping[str, str], call: C
 
     # Killed at once; whoever inherits an orphan may take a moment to bury it.
     wait_for(lambda: not psutil.pid_exists(server) and not psutil.pid_exists(helper))
-    assert not link.socket_path().exists()
+    assert not place.socket_path().exists()
     upstream.refresh_from_db()
     assert upstream.state == State.STOPPED
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from gateway.models import Isolation
 from tests.clients import MODERN_VERSION, over_http, structure_of, text_of
@@ -58,3 +60,42 @@ def test_a_call_that_is_cancelled_is_cancelled_there(
             return told
 
     assert asyncio.run(use()) == 1
+
+
+@pytest.mark.parametrize("era", ["legacy", MODERN_VERSION])
+def test_a_client_hears_that_lists_of_an_upstream_changed(
+    server: Server, add: Add, era: str
+) -> None:
+    add()
+    heard: set[str] = set()
+
+    async def note(message: Any) -> None:
+        heard.add(type(message).__name__.removesuffix("Notification"))
+
+    async def listen(client: Client) -> None:
+        async with client.listen(
+            tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
+        ) as events:
+            async for event in events:
+                heard.add(type(event).__name__.replace("sListChanged", "ListChanged"))
+
+    async def use() -> None:
+        transport = streamable_http_client(f"{server.url}/mcp")
+        async with (
+            Client(transport, mode=era, message_handler=note) as client,
+            anyio.create_task_group() as tasks,
+        ):
+            if era != "legacy":
+                tasks.start_soon(listen, client)
+            with anyio.fail_after(30):
+                number = 0
+                while not {"ToolListChanged", "PromptListChanged", "ResourceListChanged"} <= heard:
+                    number += 1  # what is told before the client listens, it does not hear
+                    for kind in ("tools", "prompts", "resources"):
+                        await client.call_tool("odd__grow", {"tool": f"t{number}", "kind": kind})
+                    await anyio.sleep(0.5)
+            tasks.cancel_scope.cancel()
+
+    asyncio.run(use())
+
+    assert {"ToolListChanged", "PromptListChanged", "ResourceListChanged"} <= heard

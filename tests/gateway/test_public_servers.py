@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from contextd import operations
-from gateway import services
+from gateway import offering
 from tests.conftest import Call
 from tests.gateway.conftest import Add
 from tests.node import needs_node, node
@@ -16,7 +16,7 @@ MEMORY = "@modelcontextprotocol/server-memory/dist/index.js"
 def test_the_reference_server_with_everything(add: Add, call: Call) -> None:
     add("all", command=node(EVERYTHING))
 
-    offered = [offer.canonical for offer in services.offered()]
+    offered = [offer.canonical for offer in offering.offered()]
 
     assert "all:echo" in offered
     assert operations.get("all__echo").canonical_name == "all:echo"

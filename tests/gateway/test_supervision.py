@@ -9,8 +9,8 @@ import pytest
 from contextd import pipeline
 from contextd.callers import Caller, Entry
 from contextd.errors import UpstreamFailed
-from gateway import link, services
-from gateway.models import Isolation, State, Upstream
+from gateway import link, place, services
+from gateway.models import Isolation, State
 from tests.conftest import Call
 from tests.gateway.conftest import Add, wait_for, wait_for_state
 
@@ -159,19 +159,12 @@ def test_one_slow_upstream_delays_no_other(add: Add, call: Call) -> None:
 
 
 def test_the_socket_is_for_our_user_alone(gateway: None) -> None:
-    assert link.socket_path().stat().st_mode & 0o777 == 0o600
+    assert place.socket_path().stat().st_mode & 0o777 == 0o600
 
 
 def test_without_a_gateway_a_call_says_so(db: None, call: Call, add_row: None) -> None:
     with pytest.raises(UpstreamFailed, match="the gateway is not running"):
         call("odd:echo")
-
-
-@pytest.fixture
-def add_row(transactional_db: None) -> None:
-    upstream = Upstream(namespace="odd", transport="stdio", command=["true"])
-    services.add(upstream, {})
-    services.take_in(upstream.pk, [{"name": "echo", "inputSchema": {"type": "object"}}])
 
 
 def test_commands_are_limited_outside_single_user_mode(add: Add, settings: object) -> None:

@@ -65,7 +65,7 @@ class Command(BaseCommand):
             with usable_database():
                 load_shipped()
             restarted.append(running.enter_context(supervisor.Restarted(supervisor.worker())))
-            restarted.append(running.enter_context(supervisor.Restarted(supervisor.gateway())))
+            restarted += supervisor.start_gateway(running)
             parts = [*postgres, server]
             server.wait_until(lambda: all_run(parts) and web.ask("/readyz") is not None, pause=0.2)
             with usable_database():

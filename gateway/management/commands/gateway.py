@@ -6,28 +6,29 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from contextd.errors import ContextdError
-from gateway import pinning, services
+from gateway import offering, pinning, services
 from gateway.models import Isolation, Transport, Upstream
 
 
 class Command(BaseCommand):
-    help = "List, add, look at and restart upstreams: other MCP servers, whose tools clients see."
+    help = "List, add, look at and restart upstreams: other MCP servers behind this one."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
         actions.add_parser("list", help="show all upstreams and how they are")
         add_add(actions.add_parser("add", help="make one"))
         for action, told in {
-            "show": "its tools, what is held back and why, and what happened to it",
+            "show": "what it offers, what is held back and why, and what happened to it",
             "test": "whether it answers, and what it offers",
             "restart": "start it anew, also one that was given up",
-            "refresh": "list its tools anew",
-            "remove": "take it and its tools away",
+            "refresh": "list what it offers anew",
+            "remove": "take it and all that it offers away",
         }.items():
             actions.add_parser(action, help=told).add_argument("namespace")
-        approve = actions.add_parser("approve", help="let clients see a tool that is held back")
+        approve = actions.add_parser("approve", help="let clients see what is held back")
         approve.add_argument("namespace")
-        approve.add_argument("tool")
+        approve.add_argument("name", help="of the tool or prompt; of a resource, its address there")
+        approve.add_argument("shown", help="the digest that `show` tells: what is approved is that")
 
     def handle(self, *args: Any, action: str, **options: Any) -> None:
         try:
@@ -53,6 +54,7 @@ class Command(BaseCommand):
             gives_plain_json=options["plain_json"],
             allowed_tools=options["allow"],
             denied_tools=options["deny"],
+            caller_headers=options["forward_header"],
         )
         services.add(upstream, dict(options["set"]))
         self.stdout.write(f"added: {namespace}")
@@ -60,16 +62,18 @@ class Command(BaseCommand):
     def show(self, namespace: str, **options: Any) -> None:
         upstream = services.named(namespace)
         self.stdout.write(f"{upstream}\t{services.described(upstream)}")
-        for tool in upstream.tools.all():
-            self.stdout.write(f"  {tool}\t{services.standing(tool)}")
-            if tool.is_quarantined:
-                self.stdout.write(pinning.difference(tool.approved, tool.definition))
+        for one in upstream.features.select_related("upstream"):
+            self.stdout.write(f"  {one.kind}\t{one}\t{offering.standing(one)}")
+            if one.is_quarantined:
+                self.stdout.write(pinning.difference(one.approved, one.definition))
+                shown = f"{namespace} '{one.name}' {offering.shown_digest(one)}"
+                self.stdout.write(f"  to approve it: manage.py gateway approve {shown}")
         for event in upstream.events.all()[:20]:
             self.stdout.write(f"  {event.at:%Y-%m-%d %H:%M:%S}\t{event}")
 
     def test(self, namespace: str, **options: Any) -> None:
         self._control("refresh", namespace)
-        offered = [tool for tool in services.offered() if tool.namespace == namespace]
+        offered = [tool for tool in offering.offered() if tool.namespace == namespace]
         self.stdout.write(f"{namespace} answers and offers {len(offered)} tools:")
         for offer in offered:
             self.stdout.write(f"  {offer.canonical}\t{offer.wire_name}")
@@ -84,9 +88,9 @@ class Command(BaseCommand):
         services.remove(services.named(namespace))
         self.stdout.write(f"removed: {namespace}")
 
-    def approve(self, namespace: str, tool: str, **options: Any) -> None:
-        approved = services.approve_named(namespace, tool)
-        self.stdout.write(f"approved: {approved}")
+    def approve(self, namespace: str, name: str, shown: str, **options: Any) -> None:
+        for approved in offering.approve_named(namespace, name, shown):
+            self.stdout.write(f"approved: {approved}")
 
     def _control(self, action: str, namespace: str) -> str:
         from gateway import link  # the SDK takes seconds to import
@@ -109,6 +113,13 @@ def add_add(parser: ArgumentParser) -> None:
         type=pair,
         metavar="NAME=VALUE",
         help="a variable of its environment, for --url a header; kept encrypted",
+    )
+    parser.add_argument(
+        "--forward-header",
+        action="append",
+        default=[],
+        metavar="THEIRS=OURS",
+        help="with --url: a header of the upstream, from one of the caller; no other is passed on",
     )
     parser.add_argument("--allow", action="append", default=[], help="glob of tools to offer")
     parser.add_argument("--deny", action="append", default=[], help="glob of tools never to offer")

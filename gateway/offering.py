@@ -1,0 +1,255 @@
+"""What upstreams offer to our clients, and what of it is held back."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection, transaction
+
+from contextd import changes
+from contextd.bus import Kind as List
+from contextd.callers import matches
+from contextd.errors import Invalid, NotFound
+from gateway import discovery, names, pinning, services
+from gateway.discovery import Listed
+from gateway.models import Kind, Upstream, UpstreamFeature
+
+# Asked by each call, and so in SQL.
+EDITION = """
+    SELECT md5(concat(
+        (SELECT string_agg(id || '@' || updated_at, ',' ORDER BY id) FROM gateway_upstream),
+        '|',
+        (SELECT string_agg(id || '@' || updated_at, ',' ORDER BY id) FROM gateway_upstreamfeature
+         WHERE kind IN ('tool', 'prompt'))
+    ))
+"""
+SHOWN_DIGITS = 12
+"""Of a digest: enough to tell one definition from another."""
+
+LISTS: Mapping[Kind, List] = {
+    Kind.TOOL: "tools",
+    Kind.PROMPT: "prompts",
+    Kind.RESOURCE: "resources",
+    Kind.TEMPLATE: "resources",
+}
+_BY_ADDRESS = (Kind.RESOURCE, Kind.TEMPLATE)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A tool or a prompt that clients see, and what a call of it needs."""
+
+    namespace: str
+    name: str
+    wire_name: str
+    definition: Mapping[str, Any]
+    gives_plain_json: bool
+    redacts_arguments: bool
+    headers: Mapping[str, str]
+    """Those of the caller that are passed on: how the upstream calls them, and the caller."""
+    seconds: float
+
+    @property
+    def canonical(self) -> str:
+        return names.canonical(self.namespace, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedResource:
+    """A resource that clients see or, with a template for an address, many."""
+
+    address: str
+    definition: Mapping[str, Any]
+
+
+def edition() -> str:
+    """Another one whenever something about upstreams, their tools or prompts has changed."""
+    with connection.cursor() as cursor:
+        cursor.execute(EDITION)
+        (found,) = cursor.fetchone()
+    return str(found)
+
+
+def offered(kind: Kind = Kind.TOOL) -> list[Offer]:
+    """What clients may see now."""
+    return [as_offer(feature) for feature in UpstreamFeature.objects.offered(kind)]
+
+
+def offered_prompts() -> list[Offer]:
+    return offered(Kind.PROMPT)
+
+
+def as_offer(feature: UpstreamFeature) -> Offer:
+    upstream = feature.upstream
+    return Offer(
+        namespace=upstream.namespace,
+        name=feature.name,
+        wire_name=feature.wire_name,
+        definition={**feature.definition, "name": feature.name},
+        gives_plain_json=upstream.gives_plain_json,
+        redacts_arguments=upstream.redacts_arguments,
+        headers=dict(pair.split("=", 1) for pair in upstream.caller_headers),
+        seconds=seconds_of(upstream),
+    )
+
+
+def seconds_of(upstream: Upstream) -> float:
+    """How long a call may take: its process may have to be started for it."""
+    return (upstream.request_timeout_ms + upstream.startup_timeout_ms) / 1000
+
+
+def offered_resources(*, offset: int, limit: int) -> list[OfferedResource]:
+    found = UpstreamFeature.objects.offered(Kind.RESOURCE)[offset : offset + limit]
+    return [OfferedResource(one.wire_name, one.definition) for one in found]
+
+
+def offered_templates() -> list[OfferedResource]:
+    found = UpstreamFeature.objects.offered(Kind.TEMPLATE)
+    return [OfferedResource(one.wire_name, one.definition) for one in found]
+
+
+def readable(address: str) -> Offer:
+    """Who is asked for what is at an address; it need not be listed, but may not be held back.
+
+    Raises NotFound.
+    """
+    namespace, uri = names.parts_of_address(address)
+    upstream = Upstream.objects.enabled().filter(namespace=namespace).first()
+    known = UpstreamFeature.objects.filter(upstream=upstream, kind=Kind.RESOURCE, name=uri).first()
+    if upstream is None or not uri or (known and known.is_quarantined):
+        raise NotFound(f"there is no resource at {address[: names.LONGEST_SHOWN]!r}")
+    return as_offer(UpstreamFeature(upstream=upstream, kind=Kind.RESOURCE, name=uri, definition={}))
+
+
+def take_in(upstream_id: int, kind: Kind, raw: Sequence[Any]) -> list[str]:
+    """Keep what an upstream lists; what is wrong with it or has to be looked at.
+
+    Raises Invalid when it lists no tools where it had some: that is a fault of its own.
+    """
+    listed = discovery.check(kind, raw)
+    with transaction.atomic():
+        upstream = Upstream.objects.select_for_update().filter(pk=upstream_id).first()
+        if upstream is None:
+            return []
+        features = upstream.features.filter(kind=kind).select_for_update()
+        known = {feature.name: feature for feature in features}
+        had = sum(feature.is_present for feature in known.values())
+        if kind == Kind.TOOL and had and not listed.definitions:
+            raise Invalid(f"it lists no tools, where it had {had} before", problems=listed.problems)
+        quarantined = keep(upstream, kind, listed, known)
+    return [*listed.problems, *quarantined]
+
+
+def keep(
+    upstream: Upstream, kind: Kind, listed: Listed, known: Mapping[str, UpstreamFeature]
+) -> list[str]:
+    changed = []
+    taken = {feature.wire_name for feature in known.values()}
+    for name, definition in listed.definitions.items():
+        feature = known.get(name) or first_seen(upstream, kind, name)
+        if not feature.pk and feature.wire_name in taken:
+            told = f"{feature} is left out: another one is {feature.wire_name} already"
+            listed.problems.append(told)
+            continue
+        taken.add(feature.wire_name)
+        if not (feature.pk and feature.is_present and feature.definition == definition):
+            describe(feature, definition)
+            changed.append(feature)
+    gone = [one for one in known.values() if one.name not in listed.definitions and one.is_present]
+    for feature in gone:
+        feature.is_present = False
+    for feature in [*changed, *gone]:
+        feature.save()
+    if changed or gone:
+        changes.announce(LISTS[kind])
+    return [f"{one} is held back: {why_held(one)}" for one in changed if one.is_quarantined]
+
+
+def first_seen(upstream: Upstream, kind: Kind, name: str) -> UpstreamFeature:
+    told = names.address if kind in _BY_ADDRESS else names.on_the_wire
+    return UpstreamFeature(
+        upstream=upstream, kind=kind, name=name, wire_name=told(upstream.namespace, name)
+    )
+
+
+def describe(feature: UpstreamFeature, definition: dict[str, Any]) -> None:
+    """As the upstream does now; approved unseen where nobody has to look at it."""
+    is_new = not feature.pk
+    feature.definition, feature.is_present = definition, True
+    feature.suspicions = pinning.suspicions(definition)
+    feature.is_allowed = is_allowed(feature)
+    # What is read is no instruction that was agreed to, and is described anew all the time.
+    if not feature.suspicions and (is_new or feature.kind in _BY_ADDRESS):
+        accept(feature)
+
+
+def accept(feature: UpstreamFeature) -> None:
+    feature.approved, feature.digest = feature.definition, pinning.digest(feature.definition)
+
+
+def why_held(feature: UpstreamFeature) -> str:
+    return "; ".join(feature.suspicions) or "it is another one than was approved"
+
+
+def is_allowed(feature: UpstreamFeature) -> bool:
+    """The filter of an upstream is about its tools."""
+    upstream = feature.upstream
+    if feature.kind != Kind.TOOL:
+        return True
+    if matches(feature.name, upstream.denied_tools):
+        return False
+    return not upstream.allowed_tools or matches(feature.name, upstream.allowed_tools)
+
+
+def apply_filter(upstream: Upstream) -> None:
+    """After its globs have changed."""
+    for feature in upstream.features.filter(kind=Kind.TOOL):
+        feature.is_allowed = is_allowed(feature)
+        feature.save()
+    changes.announce("tools")
+
+
+def standing(feature: UpstreamFeature) -> str:
+    """Whether clients see it, and why not."""
+    if not feature.is_present:
+        return "gone: the upstream does not list it any more"
+    if not feature.is_allowed:
+        return "left out by the filter of its upstream"
+    return f"held back: {why_held(feature)}" if feature.is_quarantined else "offered"
+
+
+def shown_digest(feature: UpstreamFeature) -> str:
+    """What tells the definition that a person was shown from a later one."""
+    return pinning.digest(feature.definition)[:SHOWN_DIGITS]
+
+
+def approve_named(namespace: str, name: str, shown: str) -> list[UpstreamFeature]:
+    """Of one name there may be a tool and a prompt: those that were shown are approved."""
+    found = services.named(namespace).features.select_related("upstream").filter(name=name)
+    if not found:
+        raise NotFound(
+            f"{namespace} offers nothing named {name!r}; see manage.py gateway show {namespace}"
+        )
+    meant = [one for one in found if shown_digest(one) == shown] or list(found)
+    return approve((one, shown) for one in meant)
+
+
+def approve(shown: Iterable[tuple[UpstreamFeature, str]]) -> list[UpstreamFeature]:
+    """Let clients see each as it was shown, if it still is like that. Raises Invalid."""
+    with transaction.atomic():
+        return [approve_one(feature.pk, digest) for feature, digest in shown]
+
+
+def approve_one(pk: int, shown: str) -> UpstreamFeature:
+    features = UpstreamFeature.objects.select_related("upstream").select_for_update(of=["self"])
+    feature = features.get(pk=pk)
+    if shown_digest(feature) != shown:
+        raise Invalid(
+            f"{feature} is another one now than the one that was shown ({shown[:SHOWN_DIGITS]}); "
+            "look at it again",
+            digest=shown_digest(feature),
+        )
+    accept(feature)
+    feature.save()
+    changes.announce(LISTS[Kind(feature.kind)])
+    return feature

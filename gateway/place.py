@@ -1,0 +1,75 @@
+"""Where the gateway is: at a socket of our user's own, or on another host that knows the token."""
+
+import asyncio
+import hashlib
+import hmac
+import secrets
+from pathlib import Path
+
+from django.conf import settings
+
+from contextd.embedded import addresses
+
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+GREETING_SECONDS = 5
+
+
+class NotAdmitted(OSError):
+    """The other side does not know the token."""
+
+
+def socket_path() -> Path:
+    return addresses.socket_directory(settings.DATA_DIR) / "gateway.sock"
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+async def reach() -> Connection:
+    """A connection on which both sides know the token. Raises OSError."""
+    address = settings.CONTEXTD_GATEWAY_ADDRESS
+    if not address:
+        return await asyncio.open_unix_connection(socket_path())
+    reader, writer = await asyncio.open_connection(*host_and_port(address))
+    try:
+        await introduce(reader, writer)
+    except (OSError, ValueError):
+        writer.close()
+        raise
+    return reader, writer
+
+
+async def introduce(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Neither says the token itself: each proves to the other that it knows it."""
+    theirs, ours = await word(reader), secrets.token_hex(32)
+    writer.write(f"{proof('caller', theirs)}\n{ours}\n".encode())
+    await writer.drain()
+    if not hmac.compare_digest(await word(reader), proof("gateway", ours)):
+        raise NotAdmitted("the gateway has another token (CONTEXTD_GATEWAY_TOKEN)")
+
+
+async def admit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """The other side of `introduce`. Raises NotAdmitted."""
+    ours = secrets.token_hex(32)
+    writer.write(f"{ours}\n".encode())
+    async with asyncio.timeout(GREETING_SECONDS):
+        shown, theirs = await word(reader), await word(reader)
+    if not hmac.compare_digest(shown, proof("caller", ours)):
+        raise NotAdmitted("a caller has another token")
+    writer.write(f"{proof('gateway', theirs)}\n".encode())
+    await writer.drain()
+
+
+async def word(reader: asyncio.StreamReader) -> str:
+    line = await reader.readline()
+    if not line:
+        raise NotAdmitted("the gateway has another token (CONTEXTD_GATEWAY_TOKEN)")
+    return line.decode("ascii", "replace").strip()
+
+
+def proof(role: str, challenge: str) -> str:
+    token = settings.CONTEXTD_GATEWAY_TOKEN or ""  # with an address there is one
+    return hmac.new(token.encode(), f"{role} {challenge}".encode(), hashlib.sha256).hexdigest()

@@ -1,0 +1,188 @@
+"""A request of a caller to an upstream, which may ask the caller something before it answers."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from mcp.shared.dispatcher import ProgressFnT
+
+from gateway.supervision import failures
+
+HELD_SECONDS = 300
+"""How long the caller may take to answer."""
+
+Questions = Mapping[str, Mapping[str, Any]]
+Replies = Mapping[str, Any]
+Work = Callable[["Exchange"], Coroutine[Any, Any, dict[str, Any]]]
+
+
+class NotAnswered(Exception):
+    """The caller does not answer; the message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is asked of an upstream, and for whom."""
+
+    method: str
+    name: str
+    """What errors call it."""
+    params: Mapping[str, Any]
+    principal: str
+    headers: Mapping[str, str]
+
+
+class Exchange:
+    """It has a task of its own, which waits while a question is put to the caller."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.id = secrets.token_urlsafe(16)
+        self._report: ProgressFnT | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self._rounds = 0
+        self._questions: Questions = {}
+        self._replies: asyncio.Future[Replies] | None = None
+        self._turn = asyncio.Event()
+        self._limit: asyncio.Timeout | None = None
+        self._seconds = 0.0
+        self._task: asyncio.Task[dict[str, Any]] | None = None
+
+    def start(self, work: Work, when_done: Callable[[], None]) -> None:
+        def end(_: object) -> None:
+            if self._replies and not self._replies.done():
+                self._replies.set_exception(NotAnswered("the call that asked has ended"))
+                self._replies.exception()  # whether or not somebody waits for it
+            self._turn.set()
+            when_done()
+
+        self._task = asyncio.create_task(work(self))
+        self._task.add_done_callback(end)
+
+    async def followed(self, report: ProgressFnT) -> dict[str, Any]:
+        """Its result, or the questions that are open. Raises MCPError in our words."""
+        self._report = report
+        try:
+            if not self._is_done:
+                await self._turn.wait()
+        except asyncio.CancelledError:
+            await self.drop()
+            raise
+        if self._task and self._is_done:
+            return self._result_of(self._task)
+        return {"held": self.id, "questions": dict(self._questions)}
+
+    @property
+    def _is_done(self) -> bool:
+        return self._task is not None and self._task.done()
+
+    def _result_of(self, task: "asyncio.Task[dict[str, Any]]") -> dict[str, Any]:
+        if task.cancelled():
+            raise failures.unavailable(f"{self.asked.name}: the call was given up")
+        return task.result()
+
+    async def drop(self) -> None:
+        """Returns when nothing works on it any more."""
+        if self._task:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def report(self, progress: float, total: float | None, message: str | None) -> None:
+        if self._report:
+            await self._report(progress, total, message)
+
+    @asynccontextmanager
+    async def limited(self, seconds: float) -> AsyncIterator[None]:
+        """What the caller takes to answer does not count. Raises TimeoutError."""
+        self._seconds = seconds
+        async with asyncio.timeout(seconds) as self._limit:
+            try:
+                yield
+            finally:
+                self._limit = None
+
+    async def ask(self, questions: Questions) -> Replies:
+        """The replies, by the same keys. Raises NotAnswered."""
+        async with self._one_at_a_time:
+            self._rounds += 1
+            prefix = f"{self.id}.{self._rounds}."
+            self._questions = {prefix + key: one for key, one in questions.items()}
+            replies = await self._put()
+        return {key: replies.get(prefix + key) for key in questions}
+
+    async def _put(self) -> Replies:
+        loop = asyncio.get_running_loop()
+        self._replies = loop.create_future()
+        self._reschedule(None)
+        self._turn.set()
+        try:
+            async with asyncio.timeout(HELD_SECONDS):
+                return await self._replies
+        except TimeoutError:
+            raise NotAnswered(f"no answer within {HELD_SECONDS} s") from None
+        finally:
+            self._turn.clear()
+            self._reschedule(loop.time() + self._seconds)
+
+    def _reschedule(self, when: float | None) -> None:
+        if self._limit and not self._limit.expired():
+            self._limit.reschedule(when)
+
+    def answer(self, replies: Replies, refusal: str) -> None:
+        waiting = self._replies
+        if waiting is None or waiting.done():
+            return  # it was given up meanwhile
+        self._turn.clear()
+        if refusal:
+            waiting.set_exception(NotAnswered(refusal))
+        else:
+            waiting.set_result(replies)
+
+
+class Exchanges:
+    """Those that wait for an answer can be found again, by nobody but their caller."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Exchange] = {}
+
+    def begin(self, asked: Asked, work: Work) -> Exchange:
+        exchange, loop = Exchange(asked), asyncio.get_running_loop()
+        # Its caller may come for the result a while later, or never.
+        exchange.start(work, lambda: forget_later(loop, self._open, exchange.id))
+        return exchange
+
+    async def follow(self, exchange: Exchange, report: ProgressFnT) -> dict[str, Any]:
+        outcome = await exchange.followed(report)
+        if "held" in outcome:
+            self._open[exchange.id] = exchange
+        else:
+            self._open.pop(exchange.id, None)
+        return outcome
+
+    async def drop_all(self) -> None:
+        await asyncio.gather(*(exchange.drop() for exchange in self._open.values()))
+
+    def replied_to(self, keys: Collection[str], principal: str, name: str) -> Exchange | None:
+        """The one whose questions had these keys."""
+        found = (self._open.get(key.partition(".")[0]) for key in keys)
+        return next((one for one in found if one and is_of(one, principal, name)), None)
+
+    def held(self, exchange_id: str, principal: str) -> Exchange:
+        """Raises MCPError in our words."""
+        exchange = self._open.get(exchange_id)
+        if exchange is None or exchange.asked.principal != principal:
+            raise failures.unavailable("the call that asked has ended; make it again")
+        return exchange
+
+
+def forget_later(
+    loop: asyncio.AbstractEventLoop, exchanges: dict[str, Exchange], exchange_id: str
+) -> None:
+    loop.call_later(HELD_SECONDS, exchanges.pop, exchange_id, None)
+
+
+def is_of(exchange: Exchange, principal: str, name: str) -> bool:
+    return (exchange.asked.principal, exchange.asked.name) == (principal, name)

@@ -1,0 +1,82 @@
+"""A gateway on another host, reached by an address and a token."""
+
+import socket
+import socketserver
+import threading
+from collections.abc import Iterator
+
+import pytest
+from django.conf import settings
+
+from contextd.errors import UpstreamFailed
+from gateway import place
+from tests.conftest import Call
+from tests.gateway.conftest import Add
+from tests.server import free_port
+
+TOKEN = "t" * 32
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> tuple[str, int]:
+    """The socket is not used; the gateway that starts after this listens at an address."""
+    address = f"127.0.0.1:{free_port()}"
+    monkeypatch.setattr(settings, "CONTEXTD_GATEWAY_LISTEN", address)
+    monkeypatch.setattr(settings, "CONTEXTD_GATEWAY_ADDRESS", address)
+    monkeypatch.setattr(settings, "CONTEXTD_GATEWAY_TOKEN", TOKEN)
+    return place.host_and_port(address)
+
+
+def test_it_is_called_there(elsewhere: tuple[str, int], add: Add, call: Call) -> None:
+    add()
+
+    assert call("odd:add", a=1, b=2).structured == {"sum": 3}
+
+
+def test_who_does_not_know_the_token_gets_no_answer(
+    elsewhere: tuple[str, int], gateway: None
+) -> None:
+    with socket.create_connection(elsewhere, timeout=10) as stranger:
+        challenge = stranger.recv(1000)
+        stranger.sendall(b"f" * 64 + b"\nword\n")
+        answer = stranger.recv(1000)
+
+    assert len(challenge) == 65
+    assert answer == b""
+
+
+def test_a_gateway_that_does_not_know_it_is_told_nothing(
+    elsewhere: tuple[str, int], impostor: list[bytes], add_row: None, call: Call
+) -> None:
+    with pytest.raises(UpstreamFailed, match=r"another token .CONTEXTD_GATEWAY_TOKEN"):
+        call("odd:echo", note="for the real one")
+
+    assert len(impostor) == 2
+    assert TOKEN.encode() not in b"".join(impostor)
+
+
+@pytest.fixture
+def impostor(elsewhere: tuple[str, int]) -> Iterator[list[bytes]]:
+    """What a server at the address is told that only pretends to be the gateway."""
+    heard: list[bytes] = []
+
+    class Pretending(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            self.wfile.write(b"c" * 64 + b"\n")
+            heard.extend([self.rfile.readline(), self.rfile.readline()])
+            self.wfile.write(b"f" * 64 + b"\n")
+            heard.extend(self.rfile.readlines())
+
+    with socketserver.TCPServer(elsewhere, Pretending) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield heard
+        server.shutdown()
+        thread.join()
+
+
+def test_one_that_does_not_answer_is_named(
+    elsewhere: tuple[str, int], add_row: None, call: Call
+) -> None:
+    with pytest.raises(UpstreamFailed, match="does not answer at CONTEXTD_GATEWAY_ADDRESS"):
+        call("odd:echo")

@@ -1,0 +1,124 @@
+"""Upstreams that ask: the person, or the model, of whoever called."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, types
+from mcp.client.streamable_http import streamable_http_client
+
+from gateway.models import Isolation
+from tests.clients import MODERN_VERSION, structure_of, text_of
+from tests.conftest import Call
+from tests.gateway.conftest import MISBEHAVING, Add
+from tests.server import Server
+
+ERAS = ["legacy", MODERN_VERSION]
+MODERN = [sys.executable, MISBEHAVING, "--modern"]
+
+
+async def a_person(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+    return types.ElicitResult(action="accept", content={"name": f"Ann, asked {params.message}"})
+
+
+async def a_model(
+    context: Any, params: types.CreateMessageRequestParams
+) -> types.CreateMessageResult:
+    content = types.TextContent(type="text", text="yes")
+    return types.CreateMessageResult(role="assistant", content=content, model="small")
+
+
+@asynccontextmanager
+async def answering(server: Server, era: str) -> AsyncIterator[Client]:
+    transport = streamable_http_client(f"{server.url}/mcp")
+    async with Client(
+        transport, mode=era, elicitation_callback=a_person, sampling_callback=a_model
+    ) as client:
+        yield client
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_what_it_asks_is_put_to_the_caller(server: Server, add: Add, era: str) -> None:
+    add("old")
+    add("new", command=MODERN)
+
+    async def use() -> list[Any]:
+        async with answering(server, era) as client:
+            names = ["old__ask_person", "old__ask_model", "new__ask_person", "new__ask_model"]
+            return [structure_of(await client.call_tool(name, {})) for name in names]
+
+    old_person, old_model, new_person, new_model = asyncio.run(use())
+
+    filled = {"action": "accept", "content": {"name": "Ann, asked Who are you?"}}
+    assert old_person == filled
+    assert new_person == {**filled, "state": "kept"}
+    assert old_model["content"] == {"type": "text", "text": "yes"}
+    assert new_model == {**old_model, "state": "kept"}
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_client_that_answers_nothing_is_told_to_the_upstream(
+    server: Server, add: Add, era: str
+) -> None:
+    add("old")
+    add("new", command=MODERN)
+
+    async def use() -> tuple[Any, Any]:
+        async with Client(streamable_http_client(f"{server.url}/mcp"), mode=era) as client:
+            old = await client.call_tool("old__ask_person", {})
+            return old, await client.call_tool("new__ask_model", {})
+
+    old, new = asyncio.run(use())
+
+    assert structure_of(old)["message"] == "your client does not answer elicitation/create"
+    assert new.is_error
+    assert "new:ask_model asks something: your client does not answer sampling" in str(new.content)
+
+
+def test_where_nobody_can_be_asked_the_upstream_is_told(add: Add, call: Call) -> None:
+    add()
+
+    assert "nobody answers elicitation/create" in call("odd:ask_person").structured["message"]
+
+
+def test_a_call_that_is_given_up_while_it_asks_is_cancelled_there(server: Server, add: Add) -> None:
+    add(isolation=Isolation.SHARED)
+    is_asked = anyio.Event()
+
+    async def never(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        is_asked.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def use() -> int:
+        transport = streamable_http_client(f"{server.url}/mcp")
+        async with Client(transport, mode="legacy", elicitation_callback=never) as client:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(client.call_tool, "odd__ask_person", {})
+                await is_asked.wait()
+                tasks.cancel_scope.cancel()
+            with anyio.fail_after(20):
+                while (told := int(text_of(await client.call_tool("odd__cancelled", {})))) == 0:
+                    await anyio.sleep(0.1)
+            return told
+
+    assert asyncio.run(use()) == 1
+
+
+def test_the_time_that_the_caller_takes_does_not_count(server: Server, add: Add) -> None:
+    add(request_timeout_ms=300)
+
+    async def slow(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        await anyio.sleep(0.6)
+        return types.ElicitResult(action="decline")
+
+    async def use() -> Any:
+        transport = streamable_http_client(f"{server.url}/mcp")
+        async with Client(transport, mode="legacy", elicitation_callback=slow) as client:
+            return structure_of(await client.call_tool("odd__ask_person", {}))
+
+    assert asyncio.run(use()) == {"action": "decline"}
