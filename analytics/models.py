@@ -105,6 +105,12 @@ class Event(models.Model):
             models.Index(fields=["-at"], name="event_at"),
             models.Index(fields=["session", "domain"], name="event_of_session"),
             models.Index(fields=["operation", "-at"], name="event_of_operation"),
+            models.Index(
+                fields=["domain", "used", "-at"],
+                name="event_of_record",
+                condition=Q(used__isnull=False),
+            ),
+            GinIndex(fields=["found"], name="event_found"),
         ]
 
     def __str__(self) -> str:
