@@ -7,9 +7,10 @@ database.
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, Self
 
 from asgiref.sync import SyncToAsync
 
@@ -17,6 +18,7 @@ from contextd import changes
 from contextd.bus import AccessChanged, CallsRecorded
 from contextd.errors import Busy, ContextdError, TimedOut
 from contextd.mcp.workers import Workers
+from contextd.signals import serving_ends
 
 BEATS = 15.0
 """Seconds; so often it is looked without being told, which also keeps proxies from giving up."""
@@ -49,10 +51,10 @@ async def stream(look: Look, after: int) -> AsyncIterator[bytes]:
     """Events until the client goes, is not let in any more, or has listened for long enough."""
     until = time.monotonic() + LONGEST
     let_thread_go()
-    with ringing() as rung:
+    with Bell() as bell:
         yield BEGIN
-        while time.monotonic() < until:
-            rung.clear()
+        while time.monotonic() < until and not bell.is_over:
+            bell.rung.clear()
             try:
                 news = await looked(look, after)
             except ContextdError:
@@ -61,7 +63,7 @@ async def stream(look: Look, after: int) -> AsyncIterator[bytes]:
             after = news.key
             await asyncio.sleep(GATHERED)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(rung.wait(), BEATS)
+                await asyncio.wait_for(bell.rung.wait(), BEATS)
 
 
 async def looked(look: Look, after: int) -> News:
@@ -78,20 +80,32 @@ def let_thread_go() -> None:
         executor.shutdown(wait=False)
 
 
-@contextlib.contextmanager
-def ringing() -> Iterator[asyncio.Event]:
-    """Set whenever calls were recorded in any process, or somebody may see something else now."""
-    loop, rung = asyncio.get_running_loop(), asyncio.Event()
+class Bell:
+    """Rung when calls were recorded in any process, or somebody may see something else now, and
+    when the server ends.
+    """
 
-    def hear(told: changes.Told) -> None:
+    def __init__(self) -> None:
+        self.rung = asyncio.Event()
+        self.is_over = False
+        self._loop = asyncio.get_running_loop()
+
+    def __enter__(self) -> Self:
+        self._silence = changes.subscribe(self._hear)
+        serving_ends.connect(self._hear_end)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._silence()
+        serving_ends.disconnect(self._hear_end)
+
+    def _hear(self, told: changes.Told) -> None:
         if isinstance(told, AccessChanged | CallsRecorded):
-            loop.call_soon_threadsafe(rung.set)
+            self._loop.call_soon_threadsafe(self.rung.set)
 
-    end = changes.subscribe(hear)
-    try:
-        yield rung
-    finally:
-        end()
+    def _hear_end(self, **signal: Any) -> None:
+        self.is_over = True
+        self.rung.set()
 
 
 def as_event(news: News) -> bytes:

@@ -3,11 +3,8 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 
-from contextd.models import Project
-from contexts.models import Context
 from tests.conftest import Call
 
 MOST_QUERIES = 60
