@@ -30,7 +30,7 @@ def note_start() -> None:
     _started_at = datetime.now(UTC)
 
 
-def when_told_to_end(tell: Callable[[], None]) -> None:
+def when_told_to_end(tell: Callable[[], object]) -> None:
     """Call it from the signal handler of the server, which waits for open streams first."""
     if threading.current_thread() is not threading.main_thread():
         return
@@ -41,7 +41,7 @@ def when_told_to_end(tell: Callable[[], None]) -> None:
 
 
 def _tell_and_handle(
-    tell: Callable[[], None], handle: Callable[..., Any], number: int, frame: Any
+    tell: Callable[[], object], handle: Callable[..., Any], number: int, frame: Any
 ) -> None:
     tell()
     handle(number, frame)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import psutil
@@ -16,7 +16,7 @@ from django.contrib.auth.models import User
 from django.core.asgi import get_asgi_application
 from django.db import connection
 from django.test import Client
-from starlette.types import Message
+from starlette.types import ASGIApp, Message
 
 from contextd import changes
 from contextd.errors import NotFound
@@ -146,7 +146,7 @@ def test_a_stream_that_waits_holds_neither_thread_nor_connection(transactional_d
 
         await asyncio.to_thread(connections)
         before = await measure()
-        application = get_asgi_application()
+        application = cast(ASGIApp, get_asgi_application())
         listening = [
             asyncio.create_task(asgi_client.get(application, STREAM, note)) for _ in range(STREAMS)
         ]
@@ -186,7 +186,7 @@ def test_the_page_has_the_newest_without_the_stream(here: Client, happened: Happ
         happened(name, project=shop, query="<i>parser</i>")
     happened("skill_list", outcome="timeout")
 
-    page = here.get("/dashboard/live/", {"project": shop.pk, "outcome": "ok"})
+    page = here.get("/dashboard/live/", {"project": str(shop.pk), "outcome": "ok"})
 
     names = [call.operation for call in page.context["calls"]]
     assert names == ["checkpoint_list", "status"]
