@@ -129,7 +129,7 @@ def fill() -> str:
 
 def store_first(project: int) -> None:
     kept = [checkpoint_of(text) for text in islice(texts(), FIRST)]
-    for start in range(0, FIRST, STORED_AT_ONCE):
+    for start in range(Checkpoint.objects.count(), FIRST, STORED_AT_ONCE):
         batch = kept[start : start + STORED_AT_ONCE]
         prepared = search.prepare_many([(one["summary"], one["description"]) for one in batch])
         with transaction.atomic():
@@ -174,7 +174,7 @@ def copy_them(projects: list[int]) -> None:
         )
         for collection in collections:
             vectors.recount(collection)
-        run("SET LOCAL maintenance_work_mem = '1GB'")
+        run("SET CONSTRAINTS ALL IMMEDIATE; SET LOCAL maintenance_work_mem = '1GB'")
         vectors._create_index(space.name, space.dimensions)
 
 

@@ -20,7 +20,7 @@ from contextd.errors import Busy, ContextdError, TimedOut
 from contextd.mcp.workers import Workers
 from contextd.signals import serving_ends
 
-BEATS = 15.0
+BEATS = 25.0
 """Seconds; so often it is looked without being told, which also keeps proxies from giving up."""
 GATHERED = 0.5
 """Seconds; what comes within them is sent together."""

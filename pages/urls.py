@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from pages import views
+from pages import access, views
 
 urlpatterns = [
     path("dashboard/", views.home, name="home"),
+    path("dashboard/context/", access.choose_context, name="choose-context"),
     path("dashboard/health/", views.health, name="home-health"),
     path("dashboard/search/", views.search, name="search"),
     path("dashboard/live/", views.live, name="live"),
