@@ -47,7 +47,7 @@ def most_used(
     """Records that were read, applied or rated most, while calls are kept."""
     titles = {domain.name: domain.title for domain in search.domains()}
     kinds = [kind] if kind else list(titles)
-    used = calls.events.filter(domain__in=kinds, used__isnull=False, outcome="ok").order_by()
+    used = calls.kept.filter(domain__in=kinds, used__isnull=False, outcome="ok").order_by()
     counted = used.values_list("domain", "used").annotate(number=Count("pk"))
     most = list(counted.order_by("-number", "domain", "used")[:limit])
     records = known(caller, [(name, pk) for name, pk, _ in most])
@@ -61,7 +61,7 @@ def most_used(
 def errors(caller: Caller, calls: Calls, limit: int) -> list[FrequentError]:
     """Those looked up most, with what the last search for each has found."""
     places = charts.top(calls, "errors", limit)
-    asked = calls.events.filter(domain=FIXES, query__in=[place.name for place in places])
+    asked = calls.kept.filter(domain=FIXES, query__in=[place.name for place in places])
     last = asked.filter(found__isnull=False).order_by("query", "-at").distinct("query")
     found = dict(last.values_list("query", "found"))
     best = {query: (FIXES, ids[0]) for query, ids in found.items() if ids}

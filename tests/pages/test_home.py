@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.contrib.staticfiles import finders
 from django.test import Client
 
+from analytics import tallying
 from contextd.models import Project
 from contexts.models import Context
 from remediations.models import Remediation
@@ -81,6 +82,23 @@ def test_skills_and_connected_clients_have_lists_of_their_own(
 
     assert [(one.record.title, one.count) for one in shown.skills] == [("Deploy 1.0.0", 1)]
     assert [one.client for one in shown.connected] == ["c"]
+
+
+def test_lists_of_single_calls_go_back_beyond_what_is_tallied(
+    here: Client, happened: Happened
+) -> None:
+    skill = Skill.objects.create(
+        name="Deploy", slug="deploy", version="1.0.0", content="x", token_count=1
+    )
+    happened("skill_apply", days_ago=2, domain="skill", used=skill.pk, client="editor")
+    happened("skill_search", days_ago=2, domain="skill", query="undo", found=[], client="editor")
+    tallying.roll_up()
+
+    shown = here.get("/dashboard/").context["shown"]
+
+    assert [one.count for one in shown.skills] == [1]
+    assert [(place.name, place.count) for place in shown.clients] == [("editor", 2)]
+    assert [place.name for place in shown.unanswered] == ["undo"]
 
 
 def test_each_chart_has_its_numbers_in_a_table(here: Client, happened: Happened) -> None:
