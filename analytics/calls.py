@@ -47,7 +47,7 @@ def newest(caller: Caller, wanted: Wanted, *, after: int = 0, limit: int) -> lis
 
 
 def last_key() -> int:
-    """Of the newest event there is; keys grow in the order in which events are committed."""
+    """Of the newest event there is: since one process writes after the other, they only grow."""
     return Event.objects.aggregate(last=Max("pk"))["last"] or 0
 
 

@@ -141,11 +141,8 @@ def first_day() -> date:
 
 def calls_seen_by(caller: Caller, period: Period) -> Calls:
     calls = tallying.calls_between(period.start, period.end)
-    seen: list[Any] = [
-        rows.visible_to(caller)  # type: ignore[attr-defined]
-        for rows in (calls.tallies, calls.events, calls.kept)
-    ]
-    return Calls(*seen)
+    every: tuple[Any, ...] = (calls.tallies, calls.events, calls.kept)
+    return Calls(*(rows.visible_to(caller) for rows in every))
 
 
 def of_project(calls: Calls, project: Project | None) -> Calls:

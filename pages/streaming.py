@@ -68,7 +68,8 @@ async def stream(look: Look, after: int) -> AsyncIterator[bytes]:
 
 async def looked(look: Look, after: int) -> News:
     try:
-        return await _workers.run(partial(look, after), seconds=LOOK_SECONDS)
+        find = partial(look, after)
+        return await _workers.run_concealed("live calls", find, seconds=LOOK_SECONDS)
     except (Busy, TimedOut):
         return News("", after)  # the next beat looks again
 
