@@ -58,6 +58,7 @@ bench: .venv/installed-dev ## Measure how fast it is
 	@$(BIN)/python -m benchmarks.repositories
 	@$(BIN)/python -m benchmarks.gateway
 	@$(BIN)/python -m benchmarks.scratch benchmarks.recording
+	@$(BIN)/python -m benchmarks.pages
 
 soak: .venv/installed-dev ## Call upstreams for 20 minutes while they are killed (SOAK_MINUTES)
 	@$(BIN)/python -m benchmarks.soak

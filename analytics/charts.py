@@ -54,11 +54,11 @@ def top(calls: Calls, what: What, limit: int) -> list[Place]:
         case "projects":
             return _most(calls, "project__name", limit)
         case "clients":
-            return _named(calls.events, "client", limit)
+            return _named(calls.kept, "client", limit)
         case "unanswered":
-            return _named(calls.events.filter(found=[]), "query", limit)
+            return _named(calls.kept.filter(found=[]), "query", limit)
         case "errors":
-            errors = calls.events.filter(domain__in=ERRORS, found__isnull=False)
+            errors = calls.kept.filter(domain__in=ERRORS, found__isnull=False)
             return _named(errors, "query", limit, failed=Q(found=[]))
 
 

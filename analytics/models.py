@@ -102,9 +102,22 @@ class Event(models.Model):
     class Meta:
         ordering = ["-at", "-pk"]
         indexes = [
-            models.Index(fields=["-at"], name="event_at"),
+            models.Index(fields=["-at"], include=["client", "outcome"], name="event_newest"),
             models.Index(fields=["session", "domain"], name="event_of_session"),
             models.Index(fields=["operation", "-at"], name="event_of_operation"),
+            models.Index(
+                fields=["domain", "used", "-at"],
+                include=["outcome"],
+                name="event_of_record",
+                condition=Q(used__isnull=False),
+            ),
+            models.Index(
+                fields=["at"],
+                include=["domain", "query"],
+                name="event_search",
+                condition=Q(found__isnull=False),
+            ),
+            GinIndex(fields=["found"], name="event_found"),
         ]
 
     def __str__(self) -> str:

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from django.db.models import Count
 from django.utils import timezone
 
-from analytics import charts, services, tallying
+from analytics import calls as single
+from analytics import charts, frequent, services, tallying
 from analytics.charts import Place, Point
+from analytics.frequent import FrequentError, UsedRecord
+from analytics.models import WorkSession
 from analytics.services import Period, Report
 from analytics.tallying import Calls, Sums, midnight
-from contextd import search
 from contextd.callers import Caller
 from contextd.models import Project
 
@@ -48,24 +49,18 @@ class Latency:
 
 
 @dataclass(frozen=True, slots=True)
-class UsedRecord:
-    kind: str
-    title: str
-    url: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
 class Overview:
     report: Report
     weeks: list[Compared]
     days: list[Day]
     latencies: list[Latency]
     used: list[UsedRecord]
-    errors: list[Place]
+    skills: list[UsedRecord]
+    errors: list[FrequentError]
     unanswered: list[Place]
     projects: list[Place]
     clients: list[Place]
+    connected: list[WorkSession]
 
 
 def overview(caller: Caller, days: int, project: Project | None = None) -> Overview:
@@ -77,11 +72,13 @@ def overview(caller: Caller, days: int, project: Project | None = None) -> Overv
         weeks=weeks(caller, project),
         days=by_day(charts.series(calls), period),
         latencies=latencies(calls),
-        used=most_used(caller, calls),
-        errors=charts.top(calls, "errors", SHOWN),
+        used=frequent.most_used(caller, calls, SHOWN),
+        skills=frequent.most_used(caller, calls, SHOWN, "skill"),
+        errors=frequent.errors(caller, calls, SHOWN),
         unanswered=charts.top(calls, "unanswered", SHOWN),
         projects=charts.top(calls, "projects", SHOWN),
         clients=charts.top(calls, "clients", SHOWN),
+        connected=single.connected(caller),
     )
 
 
@@ -139,17 +136,3 @@ def latencies(calls: Calls) -> list[Latency]:
         )
         for operation, buckets in counted[:SHOWN]
     ]
-
-
-def most_used(caller: Caller, calls: Calls) -> list[UsedRecord]:
-    """Records that were read, applied or rated most, while calls are kept."""
-    domains = {domain.name: domain for domain in search.domains()}
-    used = calls.events.filter(domain__in=domains, used__isnull=False, outcome="ok").order_by()
-    counted = used.values_list("domain", "used").annotate(number=Count("pk"))
-    found = []
-    for name, pk, number in counted.order_by("-number", "domain", "used")[:SHOWN]:
-        domain = domains[name]
-        record = domain.visible_to(caller).filter(pk=pk).first()
-        if record is not None:
-            found.append(UsedRecord(domain.title, str(record), domain.url_of(pk), number))
-    return found

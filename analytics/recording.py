@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from analytics.models import NAME_LENGTH, QUERY_LENGTH, Event, WorkSession
-from contextd import logs, redaction, search
+from contextd import changes, logs, redaction, search
 from contextd.buffers import Buffer
 from contextd.callers import Caller
 from contextd.notes import Notes
@@ -77,6 +77,7 @@ def write(calls: Sequence[Finished]) -> None:
         events = [event for of_key in sessions.values() for event in _events_of(of_key)]
         _insert(events)
         _judge({event.session_id for event in events if event.used or event.found})
+        changes.announce_calls()
 
 
 def _insert(events: Sequence[Event]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from django.conf import settings
 from django.db import DatabaseError
@@ -141,14 +141,13 @@ def first_day() -> date:
 
 def calls_seen_by(caller: Caller, period: Period) -> Calls:
     calls = tallying.calls_between(period.start, period.end)
-    return Calls(calls.tallies.visible_to(caller), calls.events.visible_to(caller))  # type: ignore[attr-defined]
+    every: tuple[Any, ...] = (calls.tallies, calls.events, calls.kept)
+    return Calls(*(rows.visible_to(caller) for rows in every))
 
 
 def of_project(calls: Calls, project: Project | None) -> Calls:
     """Those that named the project, or were about a record of it; none without one."""
-    if project is None:
-        return Calls(calls.tallies.none(), calls.events.none())
-    return Calls(calls.tallies.filter(project=project), calls.events.filter(project=project))
+    return calls.none() if project is None else calls.filter(project=project)
 
 
 def reported(period: Period, calls: Calls, sessions: int) -> Report:

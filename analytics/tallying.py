@@ -74,10 +74,23 @@ def ratio(part: float, whole: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Tallied days and the events since, of the same callers, projects and time."""
+    """Tallied days and the events since, of the same callers, projects and time.
+
+    `kept` are all single calls of that time that are kept, those of tallied days too.
+    """
 
     tallies: QuerySet[Tally]
     events: QuerySet[Event]
+    kept: QuerySet[Event]
+
+    def filter(self, **fields: Any) -> "Calls":
+        """Those with these values in fields that a Tally has too."""
+        return Calls(
+            self.tallies.filter(**fields), self.events.filter(**fields), self.kept.filter(**fields)
+        )
+
+    def none(self) -> "Calls":
+        return Calls(self.tallies.none(), self.events.none(), self.kept.none())
 
     def sums(self, *by: str) -> dict[Key, Sums]:
         """For each combination of these fields of a Tally."""
@@ -93,9 +106,14 @@ class Calls:
 
     def latencies(self) -> dict[str, list[int]]:
         """How many calls of each operation there are in each bucket."""
-        added: defaultdict[str, list[int]] = defaultdict(lambda: [0] * BUCKETS)
+        tallied: defaultdict[str, list[list[int]]] = defaultdict(list)
         for operation, latencies in self.tallies.order_by().values_list("operation", "latencies"):
-            added[operation] = [a + b for a, b in zip(added[operation], latencies, strict=True)]
+            tallied[operation].append(latencies)
+        added: defaultdict[str, list[int]] = defaultdict(lambda: [0] * BUCKETS)
+        added |= {
+            operation: [sum(bucket) for bucket in zip(*rows, strict=True)]
+            for operation, rows in tallied.items()
+        }
         for operation, bucket, calls in bucketed(self.events, "operation"):
             added[operation][bucket] += calls
         return dict(added)
@@ -106,7 +124,7 @@ def calls_between(start: datetime, end: datetime) -> Calls:
     open_from = first_open_moment()
     tallies = Tally.objects.filter(day__gte=start.date(), day__lt=end)
     events = Event.objects.between(max(start, open_from), end)
-    return Calls(tallies, events)
+    return Calls(tallies, events, Event.objects.between(start, end))
 
 
 def first_open_day() -> date | None:

@@ -1,14 +1,11 @@
-"""Where the dashboard and its data are."""
+"""Where the dashboard's data are."""
 
 from django.urls import path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from analytics import views
 from analytics.api import views as api
 
 urlpatterns = [
-    path("dashboard/", views.home, name="home"),
-    path("dashboard/health/", views.health, name="home-health"),
     path("api/dashboard/", api.Index.as_view(), name="dashboard"),
     path(
         "api/dashboard/openapi.json",

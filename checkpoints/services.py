@@ -23,6 +23,12 @@ NOT_EMBEDDED = "The embedding backend does not answer: found by its words now, b
 SHARE_OF_FILES = 2
 """Of an answer with all kinds, one in so many may be a file."""
 
+READ = [
+    *("summary", "description", "context", "tags", "project", "project_path", "token_count"),
+    *("created_by", "created_at", "updated_at"),
+]
+"""What people read of one."""
+
 SortBy = Literal["created_at", "updated_at"]
 Kind = Literal["checkpoint", "file"]
 
@@ -56,7 +62,9 @@ class Page:
 
 
 def register_for_search() -> None:
-    search.register_records(DOMAIN, "Checkpoints", Checkpoint)
+    search.register_records(
+        DOMAIN, "Checkpoints", Checkpoint, found_by="checkpoint_search", fields=READ
+    )
 
 
 @health_check("checkpoint")

@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import cast
 
 from django.core.asgi import get_asgi_application
@@ -40,9 +41,14 @@ async def live(receive: Receive, send: Send) -> None:
         # Not a daemon: Python would end it in the middle of C++, which aborts the process.
         threading.Thread(target=search.warm_up, name="warm-up").start()
         web.note_start()
+        web.when_told_to_end(partial(asyncio.get_running_loop().call_soon_threadsafe, tell_end))
         await send({"type": "lifespan.startup.complete"})
         await receive()
     await send({"type": "lifespan.shutdown.complete"})
+
+
+def tell_end() -> None:
+    signals.serving_ends.send_robust(live)
 
 
 @asynccontextmanager

@@ -206,11 +206,11 @@ def caller_of_django(request: HttpRequest, door: Door) -> Caller:
     return _caller(admit(arrival, door=door), door, client=arrival.client)
 
 
-def caller_of_admin(request: HttpRequest) -> Caller:
+def caller_of_admin(request: HttpRequest, context: str = DEFAULT_CONTEXT) -> Caller:
     if not request.user.is_authenticated:
         raise NotAuthenticated("log in to the admin first")
     principal = _principal_of_user(request.user.pk)
-    return _caller(enter(principal, DEFAULT_CONTEXT, door="admin"), "admin")
+    return _caller(enter(principal, context, door="admin"), "admin")
 
 
 def caller_of_cli(user: str | None, context: str | None) -> Caller:

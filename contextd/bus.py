@@ -46,6 +46,12 @@ class AccessChanged(Message):
     about: Literal["access changed"] = "access changed"
 
 
+class CallsRecorded(Message):
+    """There are more calls in the record of analytics than before."""
+
+    about: Literal["calls recorded"] = "calls recorded"
+
+
 class SessionsEnded(Message):
     about: Literal["sessions ended"] = "sessions ended"
     sessions: list[str]
@@ -74,7 +80,7 @@ class ToClient(Message):
     content: dict[str, Any]
 
 
-News = Change | AccessChanged | SessionsEnded | StreamOpened | FromClient | ToClient
+News = Change | AccessChanged | CallsRecorded | SessionsEnded | StreamOpened | FromClient | ToClient
 
 news: TypeAdapter[News] = TypeAdapter(Annotated[News, Field(discriminator="about")])
 

@@ -1,4 +1,4 @@
-"""What the server offers, or to whom, has changed: told here by whoever changed it."""
+"""What the server offers, to whom, or was asked has changed: told here by whoever changed it."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,9 +6,9 @@ from functools import partial
 from django.db import transaction
 
 from contextd import bus
-from contextd.bus import AccessChanged, Change, Kind
+from contextd.bus import AccessChanged, CallsRecorded, Change, Kind
 
-Told = Change | AccessChanged
+Told = Change | AccessChanged | CallsRecorded
 Listener = Callable[[Told], None]
 
 _listeners: list[Listener] = []
@@ -25,6 +25,11 @@ def announce(kind: Kind, uri: str | None = None) -> None:
 def announce_access() -> None:
     """Tell every process that somebody may use something else now, also after commit."""
     _tell(AccessChanged())
+
+
+def announce_calls() -> None:
+    """Tell every process that calls were recorded, also after commit."""
+    _tell(CallsRecorded())
 
 
 def subscribe(listener: Listener) -> Callable[[], None]:

@@ -54,6 +54,7 @@ INSTALLED_APPS = [
     "skills",
     "gateway",
     "analytics",
+    "pages",
 ]
 MIDDLEWARE = [
     "contextd.rest.OneErrorShape",
@@ -78,6 +79,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "pages.access.contexts_of",
             ]
         },
     }
@@ -186,7 +188,7 @@ UNFOLD = {
     "SIDEBAR": {"show_search": True, "navigation": "contextd.admin.navigation.groups"},
 }
 # Modules with addresses of their own, from the root.
-CONTEXTD_PAGES = ["analytics.urls"]
+CONTEXTD_PAGES = ["analytics.urls", "pages.urls"]
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

@@ -16,5 +16,9 @@ entry_refused = Signal()
 serving_began = Signal()
 """Sent by the web process before its first request."""
 
+serving_ends = Signal()
+"""Sent by the web process, in its event loop, when it is told to end and still serves: answers that
+would go on for long end now."""
+
 serving_ended = Signal()
 """Sent by the web process after its last request, in a thread; listeners may take a moment."""

@@ -1,9 +1,13 @@
 """The web server of this contextd: where it listens, and since when it serves."""
 
 import http.client
+import signal
+import threading
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 from django.conf import settings
 from pydantic import BaseModel, ValidationError
@@ -24,6 +28,23 @@ def note_start() -> None:
     """To be called by the web process, when it begins to serve."""
     global _started_at
     _started_at = datetime.now(UTC)
+
+
+def when_told_to_end(tell: Callable[[], object]) -> None:
+    """Call it from the signal handler of the server, which waits for open streams first."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number in (signal.SIGTERM, signal.SIGINT):
+        handle = signal.getsignal(number)
+        if callable(handle):
+            signal.signal(number, partial(_tell_and_handle, tell, handle))
+
+
+def _tell_and_handle(
+    tell: Callable[[], object], handle: Callable[..., Any], number: int, frame: Any
+) -> None:
+    tell()
+    handle(number, frame)
 
 
 def uptime() -> timedelta | None:

@@ -7,6 +7,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError, models
+from django.db.models import Q
 
 from contextd import callers, encryption, operations, prompts, resources
 from contextd.callers import DEFAULT_CONTEXT, Caller, Entry, Principal
@@ -58,6 +59,17 @@ def enter(principal: Principal, name: str | None) -> Entry:
         rate=rate_of(context),
         needs_review=context.needs_review,
     )
+
+
+def names_for(user_id: int) -> list[str]:
+    """The contexts that the user may enter."""
+    user = get_user_model().objects.get(pk=user_id)
+    active = Context.objects.filter(is_active=True)
+    if not user.is_superuser:
+        groups = user.groups.all()
+        granted = Grant.objects.filter(Q(user=user) | Q(group__in=groups)).values("context")
+        active = active.filter(Q(is_open=True) | Q(pk__in=granted))
+    return list(active.order_by("name").values_list("name", flat=True))
 
 
 def is_name(text: str) -> bool:

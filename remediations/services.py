@@ -27,6 +27,11 @@ DOMAIN = "remediation"
 NOT_EMBEDDED = "The embedding backend does not answer: found by its words now, by meaning later."
 COUNTS = ["seen_count", "worked", "did_not_work", "outdated"]
 TEXT = ["error_message", "error_type", "stack_trace", "solution"]
+READ = [
+    *("error_message", "solution", "error_type", "severity", "stack_trace", "context", "tags"),
+    *("project", "confidence", *COUNTS, "created_by", "created_at", "updated_at", "last_seen_at"),
+]
+"""What people read of one."""
 REORDERED = 50
 """So many more than asked for are compared in detail, since that changes their order."""
 
@@ -52,7 +57,9 @@ class Matches:
 
 
 def register_for_search() -> None:
-    search.register_records(DOMAIN, "Remediations", Remediation)
+    search.register_records(
+        DOMAIN, "Remediations", Remediation, found_by="remediation_search", fields=READ
+    )
 
 
 @health_check("remediation")

@@ -22,6 +22,8 @@ DOMAIN = passages.DOMAIN
 TASK = "repositories.tasks.index"
 PREVIEW_CHARACTERS = 300
 ASKED = ["include_patterns", "exclude_patterns", "max_file_size"]
+READ = ["path", "repository", "language", "size", "symbols", "modified_at", "indexed_at"]
+"""What people read of a file, beside its passages."""
 COUNTED = ("added", "changed", "unchanged", "removed")
 
 Content = Literal["path", "preview", "full"]
@@ -80,7 +82,7 @@ class Started:
 
 
 def register_for_search() -> None:
-    search.register_records(DOMAIN, "Files", SourceFile)
+    search.register_records(DOMAIN, "Files", SourceFile, found_by="repository_search", fields=READ)
 
 
 @health_check("repository")

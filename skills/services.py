@@ -12,7 +12,7 @@ from contextd import limits, projects, search
 from contextd.callers import Caller
 from contextd.errors import Invalid, NotFound
 from contextd.models import Project, get_record
-from contextd.search import Prepared
+from contextd.search import Happening, Prepared
 from contextd.status import has_records, health_check
 from skills import documents, keeping, packages, serving, versions
 from skills.models import Skill, SkillVersion, State
@@ -21,7 +21,14 @@ from skills.wording import Wording, slug_of
 
 DOMAIN = "skill"
 NOT_EMBEDDED = "The embedding backend does not answer: found by its words now, by meaning later."
+READ = [
+    *("name", "description", "content", "state", "version", "category", "tags", "prerequisites"),
+    *("expected_outcome", "metadata", "author", "project", "usage_count", "success_rate"),
+    *("success_count", "failure_count", "token_count", "created_by", "created_at", "updated_at"),
+]
+"""What people read of one."""
 UNCHANGED = "Nothing of it changed, so there is no new version."
+MOST_HAPPENINGS = 50
 WAITS = "This context asks for review: it is used once a curator has published it."
 
 SortBy = Literal["created_at", "updated_at", "usage_count", "success_rate"]
@@ -98,7 +105,9 @@ class Plan:
 
 
 def register_for_search() -> None:
-    search.register_records(DOMAIN, "Skills", Skill)
+    search.register_records(
+        DOMAIN, "Skills", Skill, found_by="skill_search", fields=READ, history=happened
+    )
 
 
 @health_check("skill")
@@ -335,6 +344,15 @@ def history(caller: Caller, skill_id: str, *, limit: int, offset: int) -> Histor
     skill = get(caller, skill_id)
     kept = skill.versions.visible_to(caller).defer("content", "front_matter")
     return History(list(kept[offset : offset + limit]), kept.count())
+
+
+def happened(caller: Caller, skill: Skill) -> list[Happening]:
+    """Its versions, as people read of them."""
+    kept = skill.versions.visible_to(caller).only("version", "note", "changed_by", "created_at")
+    return [
+        Happening(one.created_at, one.changed_by, f"Version {one.version}", one.note)
+        for one in kept[:MOST_HAPPENINGS]
+    ]
 
 
 def delete(caller: Caller, skill_id: str) -> None:

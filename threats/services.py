@@ -21,6 +21,8 @@ from threats.schema import ThreatPattern
 DOMAIN = "threat"
 FAMILIES = {"drf": ["drf", "django"]}
 """What is true of a framework is true of what is built upon it."""
+READ = ["name", "key", "severity", "likelihood", "languages", "content", "origin", "updated_at"]
+"""What people read of one."""
 MOST_FOUND = 5
 LEAST_SCORE = 0.15
 LEAST_BY_WORDS = 0.05
@@ -47,7 +49,7 @@ class Matches:
 
 
 def register() -> None:
-    search.register_records(DOMAIN, "Threats", Threat)
+    search.register_records(DOMAIN, "Threats", Threat, found_by="threat_list", fields=READ)
     shipped.register(LIBRARY)
 
 

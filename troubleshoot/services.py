@@ -27,6 +27,12 @@ RIVALRY = 0.5
 """How much a second hypothesis that is as likely takes away from the confidence in the first."""
 
 FIX_MATCHES = 0.6
+READ = [
+    *("title", "cause", "confirm", "fix", "category", "severity", "technologies", "errors"),
+    *("signatures", "confused_with", "tags", "references", "origin", "used_count", "worked"),
+    *("did_not_work", "success_rate", "last_used_at", "updated_at"),
+]
+"""What people read of a pattern."""
 Status = Diagnosis.Status
 
 
@@ -132,7 +138,9 @@ def recommended(hypothesis: Hypothesis) -> list[Action]:
 
 def register_for_search() -> None:
     shipped.register(library.LIBRARY)
-    search.register_records(library.DOMAIN, "Patterns", Pattern)
+    search.register_records(
+        library.DOMAIN, "Patterns", Pattern, found_by="list_patterns", fields=READ
+    )
 
 
 @health_check("troubleshoot")

@@ -30,7 +30,7 @@ def asked_calls(request: Request, query: dict[str, Any]) -> Calls:
     period = services.period_of("monthly", query.get("start_date"), query.get("end_date"))
     calls = services.calls_seen_by(caller_of(request), period)
     named = {name: query[name] for name in ("project", "operation") if name in query}
-    return Calls(calls.tallies.filter(**named), calls.events.filter(**named))
+    return calls.filter(**named)
 
 
 def asked(request: Request, form: type[serializers.PeriodQuery]) -> dict[str, Any]:

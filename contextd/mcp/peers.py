@@ -111,7 +111,7 @@ def take(content: Any, hear: Hear) -> None:
     except ValidationError:
         logger.warning("another process, of another version, tells what this one cannot read")
         return
-    if not isinstance(told, bus.Change | bus.AccessChanged):
+    if not isinstance(told, changes.Told):
         hear(told)
     elif told.sender != bus.this_process():
         changes.hear(told)

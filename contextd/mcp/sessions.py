@@ -18,7 +18,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from contextd import auth, bus, sessions
+from contextd import auth, bus, changes, sessions
 from contextd.errors import ContextdError, Invalid, NotFound
 from contextd.mcp import batches, envelope, handshake, replay
 from contextd.mcp.admissions import Admissions
@@ -233,7 +233,7 @@ class Sessions(StreamableHTTPSessionManager):
             self._endings_heard += 1
             self._let_go_of(told.sessions)
             return
-        if isinstance(told, bus.Change | bus.AccessChanged):
+        if isinstance(told, changes.Told):
             return
         held = self._held.get(told.session)
         if held is None or told.sender == bus.this_process():

@@ -9,12 +9,29 @@ found = search.find("why did the deploy fail", domain="checkpoint", projects=Non
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from contextd.search.registry import Domain, domains, register, register_records
+from contextd.search.registry import (
+    Domain,
+    Happening,
+    domain_named,
+    domains,
+    register,
+    register_records,
+)
 
 if TYPE_CHECKING:
     from contextd.search.backlog import embed_pending, embed_soon
     from contextd.search.embedding import is_warm, warm_up
-    from contextd.search.finding import Coverage, Found, Hit, coverage, find, find_passages, texts
+    from contextd.search.excerpts import Piece, excerpt, marked
+    from contextd.search.finding import (
+        Coverage,
+        Found,
+        Hit,
+        coverage,
+        find,
+        find_passages,
+        passages_of,
+        texts,
+    )
     from contextd.search.preparing import (
         Part,
         Prepared,
@@ -32,22 +49,28 @@ __all__ = [
     "Coverage",
     "Domain",
     "Found",
+    "Happening",
     "Hit",
     "Part",
+    "Piece",
     "Prepared",
     "Weights",
     "coverage",
     "cut",
     "cut_parts",
+    "domain_named",
     "domains",
     "embed_pending",
     "embed_soon",
     "embedding_later",
+    "excerpt",
     "find",
     "find_passages",
     "forget",
     "is_warm",
+    "marked",
     "merge_projects",
+    "passages_of",
     "prepare",
     "prepare_many",
     "register",
@@ -63,7 +86,10 @@ __all__ = [
 _HOMES = {
     "backlog": ["embed_pending", "embed_soon"],
     "embedding": ["is_warm", "warm_up"],
-    "finding": ["Coverage", "Found", "Hit", "coverage", "find", "find_passages", "texts"],
+    "excerpts": ["Piece", "excerpt", "marked"],
+    "finding": [
+        *("Coverage", "Found", "Hit", "coverage", "find", "find_passages", "passages_of", "texts"),
+    ],
     "preparing": [
         *("Part", "Prepared", "cut", "cut_parts", "embedding_later", "prepare", "prepare_many"),
     ],

@@ -183,6 +183,12 @@ def texts(domain: str, record_id: int) -> list[str]:
     return list(own.order_by("ordinal").values_list("text", flat=True))
 
 
+def passages_of(domain: str, record_id: int, most: int) -> list[Passage]:
+    """The first ones of a record, in their order, to read."""
+    own = Passage.objects.filter(collection__domain=domain, record_id=record_id)
+    return list(own.only("headline", "text", "first_line", "last_line").order_by("ordinal")[:most])
+
+
 def _search(
     query: str, where: Where, *, limit: int, headline: str, weights: Weights, choose: Choose
 ) -> Found:

@@ -1,23 +1,56 @@
 """What can be searched: each app registers its kind of record."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import ForeignKey, Model, QuerySet
 from django.urls import reverse
 
+from contextd import guards, operations
 from contextd.callers import Caller
+
+History = Callable[[Caller, Any], "Iterable[Happening]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """What somebody did to a record; `who` is a principal, or a person's name."""
+
+    at: datetime
+    who: str
+    what: str
+    note: str = ""
+
+
+def nothing_else(caller: Caller, record: Any) -> Iterable[Happening]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Domain:
-    """A kind of record: `title` is its plural, `url_of` where a record of that id is shown."""
+    """A kind of record: `title` is its plural, `url_of` where people edit that of an id.
+
+    `fields` are the names of the fields and properties that people read, the foremost first;
+    `history` is what happened to a record beside what was done in the admin.
+    """
 
     name: str
     title: str
     visible_to: Callable[[Caller], QuerySet[Any]]
     url_of: Callable[[int], str]
+    fields: Sequence[str] = ()
+    history: History = nothing_else
+
+    def shown_to(self, caller: Caller) -> QuerySet[Any]:
+        """`visible_to`, with the records that the fields lead to."""
+        records = self.visible_to(caller)
+        return records.select_related(*self.relations(records.model))
+
+    def relations(self, model: type[Model]) -> list[str]:
+        keys = {field.name for field in model._meta.fields if isinstance(field, ForeignKey)}
+        return [name for name in self.fields if name in keys]
 
 
 _registry: dict[str, Domain] = {}
@@ -28,20 +61,40 @@ def register(domain: Domain) -> None:
         raise RuntimeError(f"search domain {domain.name!r} is registered twice")
 
 
-def register_records(name: str, title: str, model: Any) -> None:
-    """The records of a model: its manager knows which are `visible_to` a caller, the admin shows
-    them.
+def register_records(
+    name: str,
+    title: str,
+    model: Any,
+    *,
+    found_by: str,
+    fields: Sequence[str],
+    history: History = nothing_else,
+) -> None:
+    """The records of a model: its manager knows which are `visible_to` a caller, the admin edits
+    them, and who may not call the operation `found_by` sees none.
     """
+
+    def visible_to(caller: Caller) -> QuerySet[Any]:
+        may_find = guards.may_use(operations.get(found_by), caller)
+        visible: QuerySet[Any] = model.objects.visible_to(caller)
+        return visible if may_find else visible.none()
+
     page = f"admin:{model._meta.app_label}_{model._meta.model_name}_change"
     register(
         Domain(
             name=name,
             title=title,
-            visible_to=model.objects.visible_to,
+            visible_to=visible_to,
             url_of=lambda pk: reverse(page, args=[pk]),
+            fields=fields,
+            history=history,
         )
     )
 
 
 def domains() -> list[Domain]:
     return sorted(_registry.values(), key=lambda domain: domain.title)
+
+
+def domain_named(name: str) -> Domain | None:
+    return _registry.get(name)

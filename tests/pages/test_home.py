@@ -7,20 +7,16 @@ from django.contrib.auth.models import User
 from django.contrib.staticfiles import finders
 from django.test import Client
 
+from analytics import tallying
 from contextd.models import Project
 from contexts.models import Context
 from remediations.models import Remediation
+from skills.models import Skill
 from tests.analytics.conftest import Happened
 
 pytestmark = pytest.mark.django_db
 
 MOST_QUERIES = 32
-
-
-@pytest.fixture
-def here() -> Client:
-    """A browser on this machine, where nobody has to log in."""
-    return Client(headers={"Host": "localhost"})
 
 
 def text_of(page: Any) -> str:
@@ -49,12 +45,60 @@ def test_it_shows_what_was_called(here: Client, happened: Happened) -> None:
     page = text_of(here.get("/dashboard/"))
 
     assert "<dt>Records saved</dt><dd><strong>1</strong> <span>1 the week before</span>" in page
-    assert f'<a href="/admin/remediations/remediation/{fix.pk}/change/">KeyError' in page
+    assert f'<a href="/dashboard/records/remediation/{fix.pk}/">KeyError' in page
     assert page.count("&lt;b&gt;boom&lt;/b&gt;") == 2  # of errors, and of what found nothing
     assert '<th scope="row">shop</th><td class="number">2</td>' in page
     assert '<th scope="row">editor</th><td class="number">2</td>' in page
     assert page.count("<canvas") == 2
     assert 'id="series"' in page
+
+
+def test_an_error_that_was_looked_up_shows_the_fix_found_last(
+    here: Client, happened: Happened
+) -> None:
+    fix = Remediation.objects.create(error_message="boom", error_type="Boom", solution="restart")
+    happened("remediation_search", days_ago=1, domain="remediation", query="boom", found=[])
+    happened("remediation_search", domain="remediation", query="boom", found=[fix.pk, fix.pk + 1])
+    happened("remediation_search", domain="remediation", query="crash", found=[])
+
+    page = text_of(here.get("/dashboard/"))
+
+    of_boom = '<th scope="row">boom</th><td class="number">2</td><td class="number">1</td>'
+    assert f'{of_boom}<td><a href="/dashboard/records/remediation/{fix.pk}/">boom</a>' in page
+    of_crash = '<th scope="row">crash</th><td class="number">1</td><td class="number">1</td>'
+    assert f"{of_crash}<td>none known</td>" in page
+
+
+def test_skills_and_connected_clients_have_lists_of_their_own(
+    here: Client, happened: Happened
+) -> None:
+    skill = Skill.objects.create(
+        name="Deploy", slug="deploy", version="1.0.0", content="x", token_count=1
+    )
+    happened("skill_apply", domain="skill", used=skill.pk)
+    happened("status", days_ago=2)
+
+    shown = here.get("/dashboard/").context["shown"]
+
+    assert [(one.record.title, one.count) for one in shown.skills] == [("Deploy 1.0.0", 1)]
+    assert [one.client for one in shown.connected] == ["c"]
+
+
+def test_lists_of_single_calls_go_back_beyond_what_is_tallied(
+    here: Client, happened: Happened
+) -> None:
+    skill = Skill.objects.create(
+        name="Deploy", slug="deploy", version="1.0.0", content="x", token_count=1
+    )
+    happened("skill_apply", days_ago=2, domain="skill", used=skill.pk, client="editor")
+    happened("skill_search", days_ago=2, domain="skill", query="undo", found=[], client="editor")
+    tallying.roll_up()
+
+    shown = here.get("/dashboard/").context["shown"]
+
+    assert [one.count for one in shown.skills] == [1]
+    assert [(place.name, place.count) for place in shown.clients] == [("editor", 2)]
+    assert [place.name for place in shown.unanswered] == ["undo"]
 
 
 def test_each_chart_has_its_numbers_in_a_table(here: Client, happened: Happened) -> None:
@@ -116,7 +160,7 @@ def test_nothing_comes_from_elsewhere(here: Client, happened: Happened) -> None:
     assert "http://" not in page
     assert "https://" not in page
     scripts = ["chart/chart.js", "chart/LICENSE", "django_htmx/htmx-2.min.js"]
-    for name in [*scripts, "analytics/charts.js", "analytics/dashboard.css"]:
+    for name in [*scripts, "pages/charts.js", "pages/pages.css"]:
         assert finders.find(name), name
 
 

@@ -1,0 +1,69 @@
+"""Single calls, as long as they are kept: the newest of them, and those about one record."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import timedelta
+
+from django.db.models import Count, Max, Q
+from django.utils import timezone
+
+from analytics.models import Event, WorkSession
+from analytics.recording import PAUSE
+from contextd.callers import Caller
+from contextd.models import Project
+
+MOST_OF_RECORD = 20
+MOST_CONNECTED = 50
+DAYS_OF_USE = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which calls; None is for any."""
+
+    operation: str | None = None
+    outcome: str | None = None
+    context: str | None = None
+    project: Project | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What became of a record in so many days; `calls` are the newest that were about it."""
+
+    days: int
+    found: int
+    used: int
+    did_not_help: int
+    calls: Sequence[Event]
+
+
+def newest(caller: Caller, wanted: Wanted, *, after: int = 0, limit: int) -> list[Event]:
+    """Those recorded after the event of that key, the newest first."""
+    given = {one.name: getattr(wanted, one.name) for one in fields(Wanted)}
+    chosen = {name: value for name, value in given.items() if value}
+    events = Event.objects.visible_to(caller).filter(**chosen, pk__gt=after)
+    return list(events.select_related("project").order_by("-pk")[:limit])
+
+
+def last_key() -> int:
+    """Of the newest event there is: since one process writes after the other, they only grow."""
+    return Event.objects.aggregate(last=Max("pk"))["last"] or 0
+
+
+def use_of(caller: Caller, domain: str, record_id: int) -> Use:
+    since = timezone.now() - timedelta(days=DAYS_OF_USE)
+    events = Event.objects.visible_to(caller).filter(domain=domain, at__gte=since)
+    about = events.filter(used=record_id)
+    counted = about.order_by().aggregate(
+        used=Count("pk", filter=Q(outcome="ok")), did_not_help=Count("pk", filter=Q(helped=False))
+    )
+    found = events.filter(found__contains=[record_id]).count()
+    return Use(DAYS_OF_USE, found, **counted, calls=list(about[:MOST_OF_RECORD]))
+
+
+def connected(caller: Caller) -> list[WorkSession]:
+    """Who called something within the time that a session may pause, the last one first."""
+    since = timezone.now() - PAUSE
+    sessions = WorkSession.objects.visible_to(caller).filter(ended_at__gte=since)
+    return list(sessions.order_by("-ended_at")[:MOST_CONNECTED])

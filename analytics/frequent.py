@@ -1,0 +1,83 @@
+"""What was used most, and which errors came up most, with the records that these are."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count
+
+from analytics import charts
+from analytics.charts import Place
+from analytics.tallying import Calls
+from contextd import search
+from contextd.callers import Caller
+
+FIXES = "remediation"
+Key = tuple[str, int]
+"""The kind of a record, and its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A record that the caller may see."""
+
+    kind: str
+    title: str
+    pk: int
+
+
+@dataclass(frozen=True, slots=True)
+class UsedRecord:
+    record: Known
+    kinds: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class FrequentError:
+    """How often it was looked up, how often in vain, and the best fix that was found last."""
+
+    place: Place
+    fix: Known | None
+
+
+def most_used(
+    caller: Caller, calls: Calls, limit: int, kind: str | None = None
+) -> list[UsedRecord]:
+    """Records that were read, applied or rated most, while calls are kept."""
+    titles = {domain.name: domain.title for domain in search.domains()}
+    kinds = [kind] if kind else list(titles)
+    used = calls.kept.filter(domain__in=kinds, used__isnull=False, outcome="ok").order_by()
+    counted = used.values_list("domain", "used").annotate(number=Count("pk"))
+    most = list(counted.order_by("-number", "domain", "used")[:limit])
+    records = known(caller, [(name, pk) for name, pk, _ in most])
+    return [
+        UsedRecord(records[name, pk], titles[name], number)
+        for name, pk, number in most
+        if (name, pk) in records
+    ]
+
+
+def errors(caller: Caller, calls: Calls, limit: int) -> list[FrequentError]:
+    """Those looked up most, with what the last search for each has found."""
+    places = charts.top(calls, "errors", limit)
+    asked = calls.kept.filter(domain=FIXES, query__in=[place.name for place in places])
+    last = asked.filter(found__isnull=False).order_by("query", "-at").distinct("query")
+    found = dict(last.values_list("query", "found"))
+    best = {query: (FIXES, ids[0]) for query, ids in found.items() if ids}
+    fixes = known(caller, best.values())
+    return [
+        FrequentError(place, fixes.get(best[place.name]) if place.name in best else None)
+        for place in places
+    ]
+
+
+def known(caller: Caller, keys: Iterable[Key]) -> dict[Key, Known]:
+    """Those of the records that are still there, and that the caller may see."""
+    wanted = set(keys)
+    found: dict[Key, Known] = {}
+    for domain in search.domains():
+        ids = [pk for name, pk in wanted if name == domain.name]
+        records: dict[int, Any] = domain.visible_to(caller).in_bulk(ids) if ids else {}
+        found |= {(domain.name, pk): Known(domain.name, str(records[pk]), pk) for pk in records}
+    return found

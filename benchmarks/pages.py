@@ -1,0 +1,78 @@
+"""`make bench`, pages: how fast the server answers with each at 100,000 records."""
+
+import http.client
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from urllib.parse import urlencode
+
+from benchmarks import report, scratch, server
+from benchmarks.checkpoints import asked, figures
+
+WARM = 5
+ASKED = 100 + WARM
+SEARCH = "/dashboard/search/"
+KEPT = server.ROOT / ".contextd-bench-pages"
+
+
+def pages(first: int, project: int) -> dict[str, list[str]]:
+    """The addresses of each page; no two searches are the same."""
+    queries = [query[:100] for query in asked()]
+    records = [f"/dashboard/records/checkpoint/{first + 7 * n}/" for n in range(ASKED)]
+    return {
+        "dashboard, 30 days": ["/dashboard/"] * ASKED,
+        "dashboard, 90 days": ["/dashboard/?days=90"] * ASKED,
+        "dashboard, one project": [f"/dashboard/?project={project}"] * ASKED,
+        "search, all kinds": [f"{SEARCH}?{urlencode({'q': q})}" for q in queries],
+        "search, one kind": [
+            f"{SEARCH}?{urlencode({'q': f'{q} again', 'kind': 'checkpoint'})}" for q in queries
+        ],
+        "a record": records,
+        "what is related to a record": [f"{record}related/" for record in records],
+        "calls, live": ["/dashboard/live/"] * ASKED,
+        "calls, live, one tool": ["/dashboard/live/?operation=remediation_feedback"] * ASKED,
+    }
+
+
+def measure(port: int, addresses: Sequence[str]) -> list[float]:
+    """Milliseconds until the whole page is there, over one connection."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    times = list(islice(timed(connection, addresses), ASKED))
+    connection.close()
+    return times[WARM:]
+
+
+def timed(connection: http.client.HTTPConnection, addresses: Sequence[str]) -> Iterator[float]:
+    for address in addresses:
+        started = time.perf_counter()
+        connection.request("GET", address)
+        answer = connection.getresponse()
+        answer.read()
+        yield (time.perf_counter() - started) * 1000
+        if answer.status != http.client.OK:
+            raise RuntimeError(f"{address} answered {answer.status}")
+
+
+def main() -> None:
+    with server.running(KEPT) as running:
+        scratch.use_data_of(KEPT)
+        from benchmarks import crowded  # it reads the settings
+        from checkpoints.models import Checkpoint
+        from contextd.models import Project
+
+        filled = crowded.fill()
+        first, project = Checkpoint.objects.earliest("pk").pk, Project.objects.earliest("pk").pk
+        rows = [
+            [name, *figures(measure(running.port, addresses))]
+            for name, addresses in pages(first, project).items()
+        ]
+    text = (
+        f"{filled}. Whole pages over raw keep-alive HTTP from the same machine, one client, after "
+        f"{WARM} to warm up, every search new, nothing cached between them.\n\n"
+        f"{report.table(['page', 'p50 ms', 'p95 ms', 'p99 ms', 'times'], rows)}"
+    )
+    report.write("pages", "Pages: speed", "make bench", text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""Who may open the pages, and as whom they look."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial, wraps
+from typing import Any
+
+from django.contrib.auth import get_user
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from contextd import auth, guards, operations
+from contextd.callers import DEFAULT_CONTEXT, Caller
+from contextd.errors import ContextdError, NotAuthenticated, NotFound, RateLimited
+from contexts import services as contexts
+
+LOGIN = "/admin/login/"
+CONTEXT = "context"
+"""In the session: which one its user looks from."""
+
+Page = Callable[..., HttpResponseBase]
+
+
+def for_callers(page: Page) -> Page:
+    """Who is logged in sees it, and whoever needs no login; others are sent to log in."""
+
+    @require_safe
+    @wraps(page)
+    def view(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return page(request, caller_of(request), **kwargs)
+        except NotAuthenticated:
+            return redirect_to_login(request.get_full_path(), LOGIN)
+        except ContextdError as error:
+            return refused(request, error)
+
+    return view
+
+
+def caller_of(request: HttpRequest) -> Caller:
+    """Raises NotAllowed for who may not read `analytics_get`."""
+    caller = _caller(request)
+    guards.authorize(operations.get("analytics_get"), caller)
+    return caller
+
+
+def _caller(request: HttpRequest) -> Caller:
+    if not request.user.is_authenticated:
+        return auth.caller_of_django(request, "rest")
+    caller = auth.caller_of_admin(request, chosen_context(request))
+    # What waits for review is for those who curate.
+    return caller if request.user.is_staff else replace(caller, door="rest")
+
+
+def chosen_context(request: HttpRequest) -> str:
+    session = getattr(request, "session", {})  # templates are rendered without one too
+    name: str = session.get(CONTEXT, DEFAULT_CONTEXT)
+    return name
+
+
+def contexts_of(request: HttpRequest) -> dict[str, Any]:
+    """For templates: the context that is looked from, and those that could be; asks when used."""
+    return {"context_name": chosen_context(request), "contexts": partial(names_for, request)}
+
+
+def names_for(request: HttpRequest) -> list[str]:
+    return contexts.names_for(request.user.pk) if request.user.is_authenticated else []
+
+
+@require_POST
+def choose_context(request: HttpRequest) -> HttpResponse:
+    """From now on the pages show what that context gives; what cannot be entered is refused."""
+    name = request.POST.get("context", "")
+    if name not in names_for(request):
+        return refused(request, NotFound(f"there is no context {name[:100]!r} that you may use"))
+    request.session[CONTEXT] = name
+    return redirect("home")
+
+
+def caller_by_now(request: HttpRequest) -> Caller:
+    """The caller if the request came now, for an answer that goes on for long."""
+    request.session = type(request.session)(request.session.session_key)
+    request.user = get_user(request)
+    return caller_of(request)
+
+
+def refused(request: HttpRequest, error: ContextdError) -> HttpResponse:
+    response = render(request, "dashboard/refused.html", {"error": error}, status=error.status)
+    if isinstance(error, RateLimited):
+        response["Retry-After"] = str(error.seconds_to_wait)
+    return response

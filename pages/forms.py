@@ -1,0 +1,74 @@
+"""What people choose on the pages."""
+
+from typing import Any
+
+from django import forms
+
+from analytics.calls import Wanted
+from contextd import operations, search
+from contextd.callers import Caller
+from contextd.models import Project
+from contexts.models import NAME_LENGTH, OUTCOMES
+
+MOST_ASKED = 1000
+
+
+class Choice(forms.Form):
+    """Filters in the address; what cannot be chosen is told, and chooses nothing."""
+
+    def chosen(self) -> dict[str, Any]:
+        return self.cleaned_data if self.is_valid() else {}
+
+
+class OfProject(Choice):
+    project = forms.ModelChoiceField(
+        Project.objects.none(), required=False, empty_label="All projects"
+    )
+
+    def __init__(self, caller: Caller, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        visible = self.fields["project"]
+        visible.queryset = Project.objects.visible_to(caller)  # type: ignore[attr-defined]
+
+
+class Scope(OfProject):
+    """Which days, and which project."""
+
+    field_order = ["days", "project"]
+    days = forms.TypedChoiceField(
+        choices=[(7, "7 days"), (30, "30 days"), (90, "90 days")], coerce=int, label="Period"
+    )
+
+
+class Asked(Choice):
+    """What is looked for, and in which kind of records."""
+
+    q = forms.CharField(max_length=MOST_ASKED, required=False, label="Search")
+    kind = forms.ChoiceField(required=False, label="In")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        kinds = [(domain.name, domain.title) for domain in search.domains()]
+        self.fields["kind"].choices = [("", "All kinds"), *kinds]  # type: ignore[attr-defined]
+
+
+class WantedCalls(OfProject):
+    """Which calls are shown as they happen."""
+
+    field_order = ["operation", "outcome", "context", "project"]
+    operation = forms.CharField(max_length=100, required=False, label="Tool")
+    outcome = forms.ChoiceField(
+        choices=[("", "Any"), *((word, word) for word in OUTCOMES)], required=False
+    )
+    context = forms.CharField(max_length=NAME_LENGTH, required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["operation"].widget.attrs["list"] = "tools"
+
+    @property
+    def tools(self) -> list[str]:
+        return [operation.name for operation in operations.installed()]
+
+    def wanted(self) -> Wanted:
+        return Wanted(**self.chosen())

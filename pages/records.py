@@ -1,0 +1,111 @@
+"""What is known about one record."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth import get_user_model
+from django.contrib.contenttypes.models import ContentType
+
+from analytics import calls
+from contextd import search
+from contextd.callers import Caller
+from contextd.errors import NotFound
+from contextd.search import Domain, Happening
+from contextd.search.models import Passage
+from pages import searching, showing
+from pages.searching import Group
+from pages.showing import Part
+
+MOST_CHANGES = 50
+MOST_PASSAGES = 50
+COMPARED = 400
+"""So many characters of what a record is found by say what it is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPage:
+    domain: Domain
+    kind: str
+    pk: int
+    title: str
+    parts: list[Part]
+    passages: list[Passage]
+    history: list[Happening]
+    use: calls.Use
+    edited_at: str
+
+
+def page(caller: Caller, kind: str, pk: int) -> RecordPage:
+    """Raises NotFound for what the caller may not see too."""
+    domain, record = record_of(caller, kind, pk)
+    return RecordPage(
+        domain=domain,
+        kind=str(record._meta.verbose_name),
+        pk=pk,
+        title=str(record),
+        parts=showing.parts_of(record, list(domain.fields)),
+        passages=search.passages_of(domain.name, pk, MOST_PASSAGES),
+        history=history_of(caller, domain, record),
+        use=calls.use_of(caller, domain.name, pk),
+        edited_at=domain.url_of(pk),
+    )
+
+
+def record_of(caller: Caller, kind: str, pk: int) -> tuple[Domain, Any]:
+    domain = search.domain_named(kind)
+    if domain is None:
+        kinds = ", ".join(one.name for one in search.domains())
+        raise NotFound(f"there is no kind of record named {kind!r}; there are: {kinds}")
+    record = domain.shown_to(caller).filter(pk=pk).first()
+    if record is None:
+        raise NotFound(f"there is no {kind} {pk} among those you may see")
+    return domain, record
+
+
+def history_of(caller: Caller, domain: Domain, record: Any) -> list[Happening]:
+    """What was done to it, the newest first, by the names of people where they have one."""
+    all_there_is = [*edits_of(record), *domain.history(caller, record), *beginning_of(record)]
+    newest = sorted(all_there_is, key=lambda one: one.at, reverse=True)
+    return named(newest[:MOST_CHANGES])
+
+
+def edits_of(record: Any) -> Iterable[Happening]:
+    """By people, in the admin."""
+    kind = ContentType.objects.get_for_model(record)
+    edits = LogEntry.objects.filter(content_type=kind, object_id=str(record.pk))
+    for edit in edits.select_related("user").order_by("-action_time")[:MOST_CHANGES]:
+        yield Happening(
+            edit.action_time,
+            edit.user.get_username(),
+            edit.get_action_flag_display(),
+            edit.get_change_message(),
+        )
+
+
+def beginning_of(record: Any) -> Iterable[Happening]:
+    if hasattr(record, "created_at"):
+        yield Happening(record.created_at, getattr(record, "created_by", ""), "Created")
+
+
+def named(happenings: list[Happening]) -> list[Happening]:
+    """With the names of users in place of `user:3`."""
+    keys = {one.who.removeprefix("user:") for one in happenings if one.who.startswith("user:")}
+    users = get_user_model().objects.in_bulk([int(key) for key in keys if key.isdigit()])
+    names = {f"user:{pk}": user.get_username() for pk, user in users.items()}
+    return [
+        Happening(one.at, names.get(one.who, one.who), one.what, one.note) for one in happenings
+    ]
+
+
+def related(caller: Caller, kind: str, pk: int) -> list[Group]:
+    """Records of all kinds that say something like it, the nearest first."""
+    domain, record = record_of(caller, kind, pk)
+    return searching.like(caller, about(domain, record), domain.name, pk)
+
+
+def about(domain: Domain, record: Any) -> str:
+    passages = search.passages_of(domain.name, record.pk, 1)
+    text = "\n".join(f"{one.headline}\n{one.text}" for one in passages)
+    return (text or str(record))[:COMPARED]

@@ -1,0 +1,127 @@
+"""One search over all kinds of records."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from contextd import limits, search
+from contextd.callers import Caller
+from contextd.search import Domain, Found, Hit, Piece
+
+SECONDS = 10
+MOST_OF_EACH = 5
+MOST_OF_ONE = 30
+MOST_RELATED = 4
+LEAST_SCORE = 0.15
+LEAST_BY_WORDS = 0.05
+"""Of what has no vector yet, so that half of its score is missing."""
+LEAST_SHARE = 0.5
+"""Of the score of the best: what is far behind it only shares a word with what is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    kind: str
+    pk: int
+    title: list[Piece]
+    excerpt: list[Piece]
+    belongs_to: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The results of one kind, the best first; whether there are more of them."""
+
+    domain: Domain
+    results: list[Result]
+    has_more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Groups, that with the best result first."""
+
+    groups: list[Group]
+    notices: list[str]
+
+    @property
+    def total(self) -> int:
+        return sum(len(group.results) for group in self.groups)
+
+
+def everything(caller: Caller, query: str, kind: str | None = None) -> Answer:
+    """What the caller's own searches would find, of all kinds or of one."""
+    most = MOST_OF_ONE if kind else MOST_OF_EACH
+    asked = [domain for domain in search.domains() if kind in (None, "", domain.name)]
+    with limits.deadline(SECONDS):
+        found = [(domain, find(caller, query, domain, most + 1)) for domain in asked]
+        groups = grouped(caller, query, [(domain, one.hits) for domain, one in found], most)
+    return Answer(groups, sorted({one.notice for _, one in found if one.notice}))
+
+
+def like(caller: Caller, text: str, kind: str, pk: int) -> list[Group]:
+    """Records of all kinds that are found by that text, but for the one it is of."""
+    with limits.deadline(SECONDS):
+        found = [
+            (domain, find(caller, text, domain, MOST_RELATED + 1)) for domain in search.domains()
+        ]
+        others = [
+            (domain, [hit for hit in one.hits if (domain.name, hit.record_id) != (kind, pk)])
+            for domain, one in found
+        ]
+        return grouped(caller, "", others, MOST_RELATED)
+
+
+def grouped(
+    caller: Caller, query: str, found: Sequence[tuple[Domain, Sequence[Hit]]], most: int
+) -> list[Group]:
+    best = max((hit.score for _, hits in found for hit in hits), default=0.0)
+    groups = [group_of(caller, query, domain, good(hits, best), most) for domain, hits in found]
+    full = [group for group in groups if group.results]
+    return sorted(full, key=lambda group: -group.results[0].score)
+
+
+def find(caller: Caller, query: str, domain: Domain, limit: int) -> Found:
+    visible = domain.visible_to(caller)
+    return search.find(
+        query,
+        domain=domain.name,
+        projects=caller.projects,
+        # Where all can be seen, which ones those are need not be looked up.
+        records=visible if visible.query.has_filters() else None,
+        limit=limit,
+    )
+
+
+def good(hits: Sequence[Hit], best: float) -> list[Hit]:
+    return [
+        hit
+        for hit in hits
+        if hit.score >= LEAST_SHARE * best
+        and hit.score >= (LEAST_BY_WORDS if hit.cosine is None else LEAST_SCORE)
+    ]
+
+
+def group_of(caller: Caller, query: str, domain: Domain, hits: Sequence[Hit], most: int) -> Group:
+    records: dict[int, Any] = {}
+    if hits:
+        records = domain.shown_to(caller).in_bulk([hit.record_id for hit in hits])
+    results = [
+        result_of(query, domain, records[hit.record_id], hit)
+        for hit in hits[:most]
+        if hit.record_id in records
+    ]
+    return Group(domain, results, len(hits) > most)
+
+
+def result_of(query: str, domain: Domain, record: Any, hit: Hit) -> Result:
+    places = domain.relations(type(record))
+    return Result(
+        kind=domain.name,
+        pk=record.pk,
+        title=search.marked(query, str(record)),
+        excerpt=search.excerpt(query, hit.text),
+        belongs_to=", ".join(str(getattr(record, name) or "") for name in places),
+        score=hit.score,
+    )

@@ -1,0 +1,111 @@
+"""The pages for people: the dashboard, the search, single records, and calls as they happen."""
+
+from functools import partial
+from typing import Any
+
+from django.db import close_old_connections
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.cache import patch_vary_headers
+
+from analytics import calls, overview
+from analytics.calls import Wanted
+from contextd import status, throttling
+from contextd.callers import Caller
+from pages import records, searching, streaming
+from pages.access import caller_by_now, for_callers
+from pages.forms import Asked, Scope, WantedCalls
+from pages.home import series_of
+from pages.streaming import News
+
+SEARCHES = "20/s"
+MOST_CALLS = 50
+NOT_KEPT = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+@for_callers
+def home(request: HttpRequest, caller: Caller) -> HttpResponse:
+    scope = Scope(caller, {"days": "30", **request.GET.dict()})
+    chosen = scope.chosen()
+    shown = overview.overview(caller, chosen.get("days", 30), chosen.get("project"))
+    context = {"scope": scope, "shown": shown, "series": series_of(shown)}
+    return render(request, "dashboard/home.html", context)
+
+
+@for_callers
+def health(request: HttpRequest, caller: Caller) -> HttpResponse:
+    """Asked for by the home page once it is shown: a probe may take a second."""
+    services = status.probe_all()
+    context = {"overall": status.overall(services), "services": sorted(services.items())}
+    return render(request, "dashboard/health.html", context)
+
+
+@for_callers
+def search(request: HttpRequest, caller: Caller) -> HttpResponse:
+    throttling.take(request, "search", caller.principal, SEARCHES)
+    form = Asked({"kind": "", **request.GET.dict()})
+    chosen = form.chosen()
+    query = chosen.get("q", "")
+    answer = searching.everything(caller, query, chosen["kind"]) if query else None
+    return whole_or_part(
+        request,
+        "dashboard/search.html",
+        "dashboard/results.html",
+        {"form": form, "query": query, "answer": answer},
+    )
+
+
+@for_callers
+def record(request: HttpRequest, caller: Caller, kind: str, pk: int) -> HttpResponse:
+    return render(request, "dashboard/record.html", {"record": records.page(caller, kind, pk)})
+
+
+@for_callers
+def related(request: HttpRequest, caller: Caller, kind: str, pk: int) -> HttpResponse:
+    """Asked for by the page of the record once it is shown: it is a search."""
+    throttling.take(request, "search", caller.principal, SEARCHES)
+    groups = records.related(caller, kind, pk)
+    context = {"groups": groups, "kind": kind, "pk": pk}
+    return whole_or_part(request, "dashboard/related_page.html", "dashboard/related.html", context)
+
+
+def whole_or_part(
+    request: HttpRequest, page: str, part: str, context: dict[str, Any]
+) -> HttpResponse:
+    """The part alone for htmx, which puts it into the page that is there."""
+    is_restored = "HX-History-Restore-Request" in request.headers
+    wants_part = "HX-Request" in request.headers and not is_restored
+    response = render(request, part if wants_part else page, context)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+@for_callers
+def live(request: HttpRequest, caller: Caller) -> HttpResponse:
+    form = WantedCalls(caller, request.GET)
+    last = calls.last_key()
+    shown = calls.newest(caller, form.wanted(), limit=MOST_CALLS)
+    context = {"form": form, "calls": shown, "last": last, "filters": request.GET.urlencode()}
+    return render(request, "dashboard/live.html", context)
+
+
+@for_callers
+def live_stream(request: HttpRequest, caller: Caller) -> StreamingHttpResponse:
+    """Rows of the table of `live`, as calls are recorded by any process."""
+    wanted = WantedCalls(caller, request.GET).wanted()
+    told = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
+    after = int(told) if told.isascii() and told.isdigit() else calls.last_key()
+    look = partial(new_calls, request, wanted)
+    close_old_connections()  # Django would do it at the end of the answer
+    return StreamingHttpResponse(
+        streaming.stream(look, after), content_type="text/event-stream", headers=NOT_KEPT
+    )
+
+
+def new_calls(request: HttpRequest, wanted: Wanted, after: int) -> News:
+    caller = caller_by_now(request)
+    last = calls.last_key()
+    new = calls.newest(caller, wanted, after=after, limit=MOST_CALLS)
+    html = render_to_string("dashboard/calls.html", {"calls": new}) if new else ""
+    return News(html, max([last, after, *(event.pk for event in new)]))

@@ -1,0 +1,214 @@
+"""Calls as they happen, whichever process they happen in."""
+
+import asyncio
+import signal
+import threading
+from collections.abc import Mapping
+from contextlib import closing
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+from django.contrib.auth.models import User
+from django.core.asgi import get_asgi_application
+from django.db import connection
+from django.test import Client
+from starlette.types import ASGIApp, Message
+
+from contextd import changes
+from contextd.errors import NotFound
+from contextd.models import Project
+from contexts.models import Context
+from pages import streaming
+from tests.analytics.conftest import Happened
+from tests.conftest import Call
+from tests.contextd import asgi_client
+from tests.server import Server, web_process
+
+STREAM = "/dashboard/live/stream/"
+MOST_SECONDS = 20
+"""Less than between two beats, so that what comes in time was told."""
+EXIT_SECONDS = 10
+MOST_QUERIES = 12
+STREAMS = 5
+CONNECTIONS = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+
+
+class Listening:
+    """A browser's connection to the stream, which has found out that there is nothing yet."""
+
+    def __init__(self, server: Server, query: str = "", **headers: str) -> None:
+        self._connection = HTTPConnection(urlsplit(server.url).netloc, timeout=MOST_SECONDS)
+        self._connection.request("GET", f"{STREAM}?{query}", headers=headers)
+        self.response = self._connection.getresponse()
+        while self.response.status == 200 and self.response.readline() != b": nothing new\n":
+            pass
+
+    def rows(self) -> str:
+        """What the next event adds to the table; raises EOFError where the stream has ended."""
+        told: list[str] = []
+        while not told or told[-1].strip():
+            line = self.response.readline().decode()
+            if not line:
+                raise EOFError
+            if told or line.startswith("data:"):
+                told.append(line)
+        return "".join(told)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def test_a_call_of_any_process_appears(server: Server, counted: Call) -> None:
+    with closing(Listening(server)) as listening:
+        counted("checkpoint_save", summary="Began", project_path="/w/shop")
+
+        rows = listening.rows()
+
+    assert '<th scope="row">checkpoint_save</th><td>ok</td>' in rows
+    assert "<td>shop</td><td>default</td>" in rows
+    assert listening.response.headers["Content-Type"] == "text/event-stream"
+
+
+def test_only_calls_that_are_wanted_appear(server: Server, counted: Call) -> None:
+    wanted = "operation=checkpoint_get&outcome=not_found&context=default"
+    with closing(Listening(server, wanted)) as listening:
+        counted("checkpoint_save", summary="Began", project_path="/w/shop")
+        counted("status")
+        with pytest.raises(NotFound):
+            counted("checkpoint_get", id="999")
+
+        rows = listening.rows()
+
+    assert rows.count("<tr") == 1
+    assert "checkpoint_get" in rows
+
+
+def test_only_what_one_may_see_appears_and_only_as_long_as_one_may(
+    server: Server, client: Client, happened: Happened
+) -> None:
+    seen, hidden = (Project.objects.create(name=name) for name in ("seen", "hidden"))
+    context = Context.objects.get(name="default")
+    context.projects.set([seen])
+    context.all_projects = False
+    context.save()
+    client.force_login(User.objects.create_user("ann"))
+    with closing(Listening(server, Cookie=client.cookies.output(header=""))) as listening:
+        happened("checkpoint_get", project=hidden)
+        happened("checkpoint_list", project=seen)
+        changes.announce_calls()
+        rows = listening.rows()
+        context.is_open = False
+        context.save()
+
+        with pytest.raises(EOFError):
+            listening.rows()
+
+    assert "checkpoint_list" in rows
+    assert "checkpoint_get" not in rows
+
+
+def test_who_comes_back_misses_nothing(server: Server, happened: Happened) -> None:
+    first, _ = happened("status"), happened("checkpoint_list")
+    with closing(HTTPConnection(urlsplit(server.url).netloc, timeout=MOST_SECONDS)) as connection:
+        connection.request("GET", STREAM, headers={"Last-Event-ID": str(first.pk)})
+        response = connection.getresponse()
+        told = [response.readline().decode() for _ in range(5)]
+
+    assert told[2:4] == ["event: calls\n", f"id: {first.pk + 1}\n"]
+    assert "checkpoint_list" in told[4]
+
+
+def test_people_elsewhere_are_sent_to_log_in(server: Server) -> None:
+    with closing(Listening(server, **{"X-Forwarded-For": "192.0.2.7"})) as listening:
+        assert listening.response.status == 302
+
+
+def test_a_stream_that_waits_holds_neither_thread_nor_connection(transactional_db: None) -> None:
+    def connections() -> int:
+        with connection.cursor() as cursor:
+            cursor.execute(CONNECTIONS)
+            number: int = cursor.fetchone()[0]
+        connection.close()
+        return number
+
+    async def measure() -> tuple[int, int]:
+        return threading.active_count(), await asyncio.to_thread(connections)
+
+    async def listen() -> tuple[tuple[int, int], tuple[int, int]]:
+        waiting = asyncio.Semaphore(0)
+
+        async def note(message: Message) -> None:
+            if message.get("body") == streaming.BEAT:
+                waiting.release()
+
+        await asyncio.to_thread(connections)
+        before = await measure()
+        application = cast(ASGIApp, get_asgi_application())
+        listening = [
+            asyncio.create_task(asgi_client.get(application, STREAM, note)) for _ in range(STREAMS)
+        ]
+        for _ in listening:
+            await waiting.acquire()
+        during = await measure()
+        for task in listening:
+            task.cancel()
+        return before, during
+
+    before, during = asyncio.run(listen())
+
+    assert during[0] <= before[0] + streaming.THREADS
+    assert during[1] <= before[1]
+
+
+def test_a_server_that_ends_ends_its_streams(
+    environment: Mapping[str, str], tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    with web_process(environment, log) as server, closing(Listening(server)) as listening:
+        process = psutil.Process(server.pid)
+        process.send_signal(signal.SIGTERM)
+
+        with pytest.raises(EOFError):
+            listening.rows()
+        process.wait(EXIT_SECONDS)
+
+    assert "exceeded" not in log.read_text()
+    assert "Traceback" not in log.read_text()
+
+
+@pytest.mark.django_db
+def test_the_page_has_the_newest_without_the_stream(here: Client, happened: Happened) -> None:
+    shop = Project.objects.create(name="shop")
+    for name in ("status", "checkpoint_list"):
+        happened(name, project=shop, query="<i>parser</i>")
+    happened("skill_list", outcome="timeout")
+
+    page = here.get("/dashboard/live/", {"project": str(shop.pk), "outcome": "ok"})
+
+    names = [call.operation for call in page.context["calls"]]
+    assert names == ["checkpoint_list", "status"]
+    text = page.content.decode()
+    assert "&lt;i&gt;parser&lt;/i&gt;" in text
+    assert f'data-stream="/dashboard/live/stream/?project={shop.pk}&amp;outcome=ok"' in text
+
+
+@pytest.mark.django_db
+def test_what_cannot_be_chosen_is_told(here: Client, happened: Happened) -> None:
+    page = here.get("/dashboard/live/", {"outcome": "splendid"})
+
+    assert "Select a valid choice" in page.content.decode()
+
+
+@pytest.mark.django_db
+def test_more_calls_ask_no_more_queries(
+    here: Client, happened: Happened, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(30):
+        happened("status", project=Project.objects.create(name=f"p{number}"))
+
+    with django_assert_max_num_queries(MOST_QUERIES):
+        here.get("/dashboard/live/")
