@@ -63,7 +63,8 @@ async def running(plan: Plan, tail: Tail, ended: anyio.Event) -> AsyncIterator[S
     finally:
         with anyio.CancelScope(shield=True):
             await end(process)
-        said.cancel()
+            said.cancel()
+            await asyncio.wait([said])
 
 
 async def start(plan: Plan) -> asyncio.subprocess.Process:
@@ -137,6 +138,8 @@ async def end(process: asyncio.subprocess.Process) -> None:
     # Also where it has ended by itself: what it has started goes with it.
     send_to_group(process.pid, signal.SIGKILL)
     await process.wait()
+    # It closes itself when its pipes are read to the end, which nobody does any more.
+    process._transport.close()  # type: ignore[attr-defined]
 
 
 def send_to_group(pid: int, number: signal.Signals) -> None:
