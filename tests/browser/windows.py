@@ -1,0 +1,60 @@
+"""A window of the browser, and what goes wrong in it without anybody seeing."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, ViewportSize, expect
+
+from tests.browser.colors import Colors
+
+WIDE: ViewportSize = {"width": 1280, "height": 800}
+NARROW: ViewportSize = {"width": 375, "height": 700}
+WAIT_MILLISECONDS = 20_000
+expect.set_options(timeout=WAIT_MILLISECONDS)
+# Colours on their way to others are neither, and measured at odd times.
+STILL = "*, *::before, *::after { transition: none !important; animation: none !important }"
+# What no server is asked for.
+INLINE = ("data:", "blob:", "about:")
+
+
+@dataclass  # neither frozen nor with slots: Playwright notes its handlers on it
+class Window:
+    """`complaints` are errors and warnings of its console, `foreign` what it asked other hosts."""
+
+    url: str
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+
+    def show(self, path: str, scheme: Colors = "light") -> Page:
+        """The page at that path, as it looks where the system is set to this scheme of colours."""
+        self.page.emulate_media(color_scheme=scheme)
+        self.page.goto(path)
+        self.page.add_style_tag(content=STILL)
+        return self.page
+
+    def note_console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(f"{self.page.url}: {message.text}")
+
+    def note_error(self, error: Exception) -> None:
+        self.complaints.append(f"{self.page.url}: {error}")
+
+    def note_request(self, request: Request) -> None:
+        if not request.url.startswith((self.url, *INLINE)):
+            self.foreign.append(f"{self.page.url}: {request.url}")
+
+
+@contextmanager
+def open_window(browser: Browser, url: str) -> Iterator[Window]:
+    """Addresses of its page begin at `url`."""
+    with browser.new_context(
+        base_url=url, viewport=WIDE, locale="en", timezone_id="UTC", reduced_motion="reduce"
+    ) as context:
+        context.set_default_timeout(WAIT_MILLISECONDS)
+        window = Window(url, context.new_page())
+        window.page.on("console", window.note_console)
+        window.page.on("pageerror", window.note_error)
+        context.on("request", window.note_request)
+        yield window
