@@ -67,11 +67,11 @@ def keep_records(call: Call) -> None:
     """By the operations that assistants use; `call` runs one."""
     for path in (SHOP, BLOG):
         call("checkpoint_save", summary="Cloned, tests pass", project_path=path)
-    for error, kind, solution, path in REMEDIATIONS:
-        given = {"project_path": path} if path else {}
+    for error, kind, solution, of_project in REMEDIATIONS:
+        given = {"project_path": of_project} if of_project else {}
         call("remediation_save", error_message=error, error_type=kind, solution=solution, **given)
-    for summary, path, tags in CHECKPOINTS:
-        call("checkpoint_save", summary=summary, project_path=path, tags=tags)
+    for summary, project, tags in CHECKPOINTS:
+        call("checkpoint_save", summary=summary, project_path=project, tags=tags)
     for name, category, content in SKILLS:
         call(
             "skill_create",

@@ -52,3 +52,9 @@ def go_to(page: Page, name: str) -> None:
             return
         visited.append(stop.name)
     raise AssertionError(f"{name} is not among {visited}")
+
+
+def follow(page: Page) -> None:
+    """Press Enter, and be where that leads."""
+    with page.expect_navigation():
+        page.keyboard.press("Enter")

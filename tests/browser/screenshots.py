@@ -1,4 +1,15 @@
-"""Draw the pictures of the docs anew: `make screenshots`.
+"""Draw the pictures of the docs anew (`make screenshots`), on a server with the example's data."""
 
-A server of its own shows the example data; what is drawn is kept small by the palette.
-"""
+from benchmarks import scratch, server
+
+
+def main() -> None:
+    with server.ready() as running:
+        scratch.use_data_of(running.data_dir)
+        from tests.browser import pictures  # it reads the settings
+
+        pictures.draw(f"http://127.0.0.1:{running.port}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,13 +1,26 @@
 """A window of the browser, and what goes wrong in it without anybody seeing."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, ViewportSize, expect
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Page,
+    Request,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 from tests.browser.colors import Colors
 
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 WIDE: ViewportSize = {"width": 1280, "height": 800}
 NARROW: ViewportSize = {"width": 375, "height": 700}
 WAIT_MILLISECONDS = 20_000
@@ -34,6 +47,13 @@ class Window:
         self.page.add_style_tag(content=STILL)
         return self.page
 
+    def log_in(self, user: User) -> None:
+        """Without the form."""
+        client = Client()
+        client.force_login(user)
+        session = client.cookies["sessionid"].value
+        self.page.context.add_cookies([{"name": "sessionid", "value": session, "url": self.url}])
+
     def note_console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             self.complaints.append(f"{self.page.url}: {message.text}")
@@ -44,6 +64,15 @@ class Window:
     def note_request(self, request: Request) -> None:
         if not request.url.startswith((self.url, *INLINE)):
             self.foreign.append(f"{self.page.url}: {request.url}")
+
+
+@contextmanager
+def open_browser(program: str) -> Iterator[Browser]:
+    with pytest.MonkeyPatch.context() as patched, sync_playwright() as playwright:
+        # Playwright waits in an event loop of this thread, in which nothing else runs.
+        patched.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        with playwright.chromium.launch(executable_path=program) as browser:
+            yield browser
 
 
 @contextmanager
