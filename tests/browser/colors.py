@@ -14,14 +14,15 @@ const painted = (color) => {
   return brush.getImageData(0, 0, 1, 1).data;
 };
 """
+# The body's colour is also that of the window around it.
 BACKGROUND = f"""() => {{
   {PAINT}
+  const grounds = [document.body];
   let at = document.elementFromPoint(innerWidth / 2, innerHeight / 2);
-  let color = [0, 0, 0, 0];
-  for (; at && color[3] < 255; at = at.parentElement) {{
-    color = painted(getComputedStyle(at).backgroundColor);
-  }}
-  return color[3] < 255 ? 1 : (color[0] + color[1] + color[2]) / (3 * 255);
+  for (; at; at = at.parentElement) grounds.splice(-1, 0, at);
+  const colors = grounds.map((ground) => painted(getComputedStyle(ground).backgroundColor));
+  const [red, green, blue] = colors.find((color) => color[3] === 255) ?? [255, 255, 255];
+  return (red + green + blue) / (3 * 255);
 }}"""
 PIXELS = f"""(canvas, color) => {{
   {PAINT}
