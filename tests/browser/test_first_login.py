@@ -17,14 +17,16 @@ def test_the_password_that_is_shown_once_lets_in_and_is_changed(page: Page) -> N
     shown = up.create_first_admin()
     assert shown
 
-    page.goto("/admin/")
+    page.goto("/admin/login/")
     log_in(page, shown)
+    page.get_by_role("button", name="admin").click()
     page.get_by_role("link", name="Change password").click()
     page.get_by_label("Old password").fill(shown)
     page.get_by_label("New password").first.fill(CHOSEN)
     page.get_by_label("New password confirmation").fill(CHOSEN)
-    page.get_by_role("button", name="Change my password").click()
+    page.get_by_role("button", name="Change password").click()
     expect(page.get_by_role("heading", name="Password change successful")).to_be_visible()
+    page.get_by_role("button", name="admin").click()
     page.get_by_role("button", name="Log out").click()
     page.goto("/admin/")
     log_in(page, shown)

@@ -44,8 +44,9 @@ def test_a_record_is_found_and_corrected_by_keys(page: Page) -> None:
     User.objects.create_superuser("ann", password="correct horse")
 
     page.goto("/admin/remediations/remediation/")
+    keyboard.go_to(page, 'textbox "Username')
     page.keyboard.type("ann")
-    page.keyboard.press("Tab")
+    keyboard.go_to(page, 'textbox "Password')
     page.keyboard.type("correct horse")
     keyboard.follow(page)
     keyboard.go_to(page, 'link "ModuleNotFoundError')
@@ -61,3 +62,14 @@ def test_a_record_is_found_and_corrected_by_keys(page: Page) -> None:
     expect(page.get_by_label("Solution")).to_have_value(
         "Install PyYAML in the image, not only on the laptop. Pin it."
     )
+
+
+def test_one_logs_out_by_keys(curator: Page) -> None:
+    curator.goto("/admin/")
+
+    keyboard.go_to(curator, 'ann"')
+    curator.keyboard.press("Enter")
+    keyboard.go_to(curator, 'button "Log out')
+    keyboard.follow(curator)
+
+    expect(curator.get_by_role("heading", name="Logged out")).to_be_visible()
