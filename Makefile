@@ -6,7 +6,7 @@ MANAGE := $(BIN)/python manage.py
 PIP_INSTALL := umask 022 && $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fix snapshots eval bench soak promises node conformance agents
+.PHONY: help run test check fix snapshots eval bench screenshots soak promises node conformance agents
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ bench: .venv/installed-dev ## Measure how fast it is
 	@$(BIN)/python -m benchmarks.gateway
 	@$(BIN)/python -m benchmarks.scratch benchmarks.recording
 	@$(BIN)/python -m benchmarks.pages
+
+screenshots: .venv/installed-dev ## Draw the pictures of the docs anew
+	@$(BIN)/python -m tests.browser.screenshots
 
 soak: .venv/installed-dev ## Call upstreams for 20 minutes while they are killed (SOAK_MINUTES)
 	@$(BIN)/python -m benchmarks.soak

@@ -36,6 +36,14 @@ class Server:
 
 @contextmanager
 def running(data_dir: Path | None = None) -> Iterator[Server]:
+    """Once what ships is embedded, too; rates are off."""
+    with ready(data_dir) as server:
+        wait_until_embedded(server.data_dir)
+        yield server
+
+
+@contextmanager
+def ready(data_dir: Path | None = None) -> Iterator[Server]:
     """Rates are off; a folder that is not given is a fresh one, removed at the end."""
     with tempfile.TemporaryDirectory(prefix="contextd-bench-") as fresh:
         folder = data_dir or Path(fresh)
@@ -45,7 +53,6 @@ def running(data_dir: Path | None = None) -> Iterator[Server]:
         process = start(folder, port)
         try:
             wait_until_ready(port, process)
-            wait_until_embedded(folder)
             yield Server(port, folder, process)
         finally:
             process.send_signal(signal.SIGTERM)

@@ -183,10 +183,29 @@ UNFOLD = {
     "SITE_HEADER": "contextd",
     "SITE_SYMBOL": "neurology",
     "SITE_URL": "/dashboard/",
-    "SITE_FAVICONS": [{"rel": "icon", "href": "data:,"}],
+    "SITE_FAVICONS": [{"rel": "icon", "href": "/static/contextd/icon.svg"}],
     "STYLES": ["contextd.admin.navigation.style"],
+    "SCRIPTS": ["contextd.admin.navigation.script"],
+    # Tailwind's blue, with a 400 and 500 that can be read on a dark ground.
+    "COLORS": {
+        "primary": {
+            "50": "oklch(97% .014 254.604)",
+            "100": "oklch(93.2% .032 255.585)",
+            "200": "oklch(88.2% .059 254.128)",
+            "300": "oklch(80.9% .105 251.813)",
+            "400": "oklch(76% .13 254)",
+            "500": "oklch(70.7% .165 254.624)",
+            "600": "oklch(54.6% .245 262.881)",
+            "700": "oklch(48.8% .243 264.376)",
+            "800": "oklch(42.4% .199 265.638)",
+            "900": "oklch(37.9% .146 265.522)",
+            "950": "oklch(28.2% .091 267.935)",
+        }
+    },
     "SIDEBAR": {"show_search": True, "navigation": "contextd.admin.navigation.groups"},
 }
+LOGIN_URL = "/admin/login/"
+LOGIN_REDIRECT_URL = "/admin/"
 # Modules with addresses of their own, from the root.
 CONTEXTD_PAGES = ["analytics.urls", "pages.urls"]
 

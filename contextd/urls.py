@@ -13,6 +13,7 @@ urlpatterns = [
     path("api/v1/", api.urls),
     path("healthz", health.live),
     path("readyz", health.ready),
+    path("favicon.ico", RedirectView.as_view(url="/static/contextd/icon.svg")),
     path(".well-known/oauth-protected-resource", protected_resource.metadata),
     path(".well-known/oauth-protected-resource/mcp", protected_resource.metadata),
     *(path("", include(module)) for module in settings.CONTEXTD_PAGES),

@@ -41,3 +41,8 @@ def entry(listed: dict[str, Any], page: Any) -> dict[str, Any]:
 def style(request: HttpRequest) -> str:
     """What our own pages add to the theme."""
     return static("contextd/admin.css")
+
+
+def script(request: HttpRequest) -> str:
+    """What makes the theme usable for those who do not see it."""
+    return static("contextd/admin.js")

@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import Model
+from django.forms.utils import pretty_name
 from django.http import HttpRequest, HttpResponse
 
 from contextd.admin.widgets import Lines
@@ -19,7 +20,17 @@ if TYPE_CHECKING:
     class Themed: ...
 else:
     from unfold.admin import ModelAdmin as Themed
-    from unfold.admin import TabularInline
+    from unfold.admin import TabularInline as ThemedTable
+
+    class TabularInline(ThemedTable):
+        """Its headings name columns for those who see them; each field has its name as well."""
+
+        def get_formset(self, *args: Any, **kwargs: Any) -> type[Any]:
+            formset = super().get_formset(*args, **kwargs)
+            for name, field in formset.form.base_fields.items():
+                field.widget.attrs.setdefault("aria-label", field.label or pretty_name(name))
+            return formset
+
 
 __all__ = ["ONE_A_LINE", "LookedAt", "ModelAdmin", "ReadOnly", "TabularInline"]
 
