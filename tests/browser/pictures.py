@@ -6,7 +6,7 @@ from functools import partial
 
 from django.contrib.auth.models import User
 from django.urls import reverse
-from playwright.sync_api import ViewportSize
+from playwright.sync_api import ViewportSize, expect
 
 from contextd import pipeline
 from contextd.callers import Caller, Entry
@@ -23,21 +23,38 @@ SIZE: ViewportSize = {"width": 1280, "height": 960}
 
 @dataclass(frozen=True, slots=True)
 class Picture:
+    """Drawn once the page shows that text."""
+
     name: str
     path: Callable[[], str]
+    shows: str
     scheme: Colors = "light"
 
 
-def of_the_newest() -> str:
-    newest = Remediation.objects.latest("pk")
-    return reverse("admin:remediations_remediation_change", args=[newest.pk])
+def search() -> str:
+    return f"{reverse('search')}?q=connection+refused"
+
+
+def record() -> str:
+    return reverse("record", args=["remediation", refused().pk])
+
+
+def form() -> str:
+    return reverse("admin:remediations_remediation_change", args=[refused().pk])
+
+
+def refused() -> Remediation:
+    return Remediation.objects.get(error_type="OperationalError")
 
 
 PICTURES = [
-    Picture("dashboard-light", partial(reverse, "home")),
-    Picture("dashboard-dark", partial(reverse, "home"), "dark"),
-    Picture("admin-list", partial(reverse, "admin:remediations_remediation_changelist")),
-    Picture("admin-form", of_the_newest),
+    Picture("dashboard-light", partial(reverse, "home"), "is healthy"),
+    Picture("dashboard-dark", partial(reverse, "home"), "is healthy", "dark"),
+    Picture("search", search, "results in"),
+    Picture("record", record, "More like it"),
+    Picture("live", partial(reverse, "live"), "Live: new calls"),
+    Picture("admin-list", partial(reverse, "admin:remediations_remediation_changelist"), "blog"),
+    Picture("admin-form", form, "Solution"),
 ]
 
 
@@ -61,7 +78,7 @@ def keep_example() -> None:
 
 def draw_one(window: Window, picture: Picture) -> None:
     page = window.show(picture.path(), picture.scheme)
-    page.wait_for_load_state("networkidle")
+    expect(page.get_by_text(picture.shows).first).to_be_visible()
     image = page.screenshot(path=FOLDER / f"{picture.name}.png")
     if len(image) > MOST_BYTES:
         raise SystemExit(f"{picture.name} has {len(image):,} bytes: show less of it")

@@ -1,21 +1,40 @@
 """What holds for each page that people use."""
 
 import pytest
+from django.contrib.auth.models import User
+from django.db.models import Model
 from django.urls import reverse
 
+from contexts.models import Context
 from remediations.models import Remediation
+from skills.models import Skill
 from tests.browser import colors
 from tests.browser.axe import needs_axe, serious_violations
 from tests.browser.colors import Colors
 from tests.browser.windows import NARROW, Window
+from threats.models import Threat
 
 WIDTH = "document.documentElement.scrollWidth"
 
 
+def list_of(model: type[Model]) -> str:
+    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+
+
+def form_of(model: type[Model]) -> str:
+    record = model._default_manager.earliest("pk")
+    return reverse(
+        f"admin:{model._meta.app_label}_{model._meta.model_name}_change", args=[record.pk]
+    )
+
+
 def paths() -> list[str]:
     fix = Remediation.objects.earliest("pk")
-    form = reverse("admin:remediations_remediation_change", args=[fix.pk])
-    return [reverse("home"), reverse("admin:index"), form]
+    record = reverse("record", args=["remediation", fix.pk])
+    pages = [reverse("home"), f"{reverse('search')}?q={fix}", record, reverse("live")]
+    lists = [list_of(model) for model in (Remediation, Skill, Threat)]
+    forms = [form_of(model) for model in (Remediation, Skill, Context, User)]
+    return [*pages, reverse("admin:index"), *lists, *forms, reverse("admin:skills_skill_import")]
 
 
 @needs_axe
