@@ -18,7 +18,7 @@ from tests.server import ROOT
 
 FOLDER = ROOT / "docs/images"
 MOST_BYTES = 200_000
-SIZE: ViewportSize = {"width": 1280, "height": 960}
+SIZE: ViewportSize = {"width": 1280, "height": 820}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ PICTURES = [
     Picture("dashboard-light", partial(reverse, "home"), "is healthy"),
     Picture("dashboard-dark", partial(reverse, "home"), "is healthy", "dark"),
     Picture("search", search, "results in"),
-    Picture("record", record, "More like it"),
+    Picture("record", record, "Patterns"),
     Picture("live", partial(reverse, "live"), "Live: new calls"),
     Picture("admin-list", partial(reverse, "admin:remediations_remediation_changelist"), "blog"),
     Picture("admin-form", form, "Solution"),
