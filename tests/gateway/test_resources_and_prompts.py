@@ -45,25 +45,7 @@ def listed(caller: Caller) -> list[str]:
 def test_a_client_lists_and_reads_them(server: Server, add: Add, version: str) -> None:
     add()
 
-    async def use() -> dict[str, Any]:
-        async with over_http(server, version) as session:
-            found = {
-                "prompts": (await session.list_prompts()).prompts,
-                "resources": (await session.list_resources()).resources,
-                "templates": (await session.list_resource_templates()).resource_templates,
-                "said": await session.get_prompt("odd__greet", {"who": "Ann"}),
-                "by canonical name": await session.get_prompt("odd:greet", {"who": "Bob"}),
-                "read": await session.read_resource("upstream://odd/demo://notes/1"),
-                "by template": await session.read_resource("upstream://odd/demo://notes/9"),
-                "link": await session.call_tool("odd__link", {}),
-                "completed": await session.complete(
-                    types.PromptReference(type="ref/prompt", name="odd__greet"),
-                    {"name": "who", "value": "A"},
-                ),
-            }
-            return found | {"missing": await refusal(session, "upstream://odd/file:///etc/passwd")}
-
-    found = asyncio.run(use())
+    found = asyncio.run(listed_and_read(server, version))
 
     (prompt,) = [one for one in found["prompts"] if "__" in one.name]
     assert (prompt.name, prompt.title) == ("odd__greet", "odd:greet")
@@ -86,6 +68,25 @@ def test_a_client_lists_and_reads_them(server: Server, add: Add, version: str) -
     assert "nothing there" in found["missing"]
     done = AuditEntry.objects.filter(outcome="ok").values_list("operation", flat=True)
     assert {"odd:greet", "gateway:upstream://odd/{+uri}"} <= set(done)
+
+
+async def listed_and_read(server: Server, version: str) -> dict[str, Any]:
+    async with over_http(server, version) as session:
+        found = {
+            "prompts": (await session.list_prompts()).prompts,
+            "resources": (await session.list_resources()).resources,
+            "templates": (await session.list_resource_templates()).resource_templates,
+            "said": await session.get_prompt("odd__greet", {"who": "Ann"}),
+            "by canonical name": await session.get_prompt("odd:greet", {"who": "Bob"}),
+            "read": await session.read_resource("upstream://odd/demo://notes/1"),
+            "by template": await session.read_resource("upstream://odd/demo://notes/9"),
+            "link": await session.call_tool("odd__link", {}),
+            "completed": await session.complete(
+                types.PromptReference(type="ref/prompt", name="odd__greet"),
+                {"name": "who", "value": "A"},
+            ),
+        }
+        return found | {"missing": await refusal(session, "upstream://odd/file:///etc/passwd")}
 
 
 async def refusal(session: ClientSession, uri: str) -> str:

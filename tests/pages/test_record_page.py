@@ -48,6 +48,16 @@ def test_a_checkpoint_shows_what_it_says_and_where_it_is_edited(here: Client, ca
 
 
 def test_every_kind_of_record_has_a_page(here: Client, call: Call) -> None:
+    records = {**saved_by_assistants(call), **kept_by_people()}
+    records["file"] = (make_file().pk, "class Cart: ...")
+
+    assert set(records) == {domain.name for domain in search.domains()}
+    for kind, (pk, said) in records.items():
+        assert said in text_of(here.get(address_of(kind, pk))), kind
+
+
+def saved_by_assistants(call: Call) -> dict[str, tuple[Any, str]]:
+    """By kind the id of a record, and what its page shows."""
     fix = call("remediation_save", error_message="boom", error_type="Boom", solution="restart")
     skill = call(
         "skill_create",
@@ -59,20 +69,14 @@ def test_every_kind_of_record_has_a_page(here: Client, call: Call) -> None:
         category="deployment",
     )
     saved = call("checkpoint_save", summary="Began", project_path="/w/shop")
-    repository = Repository.objects.create(
-        project=Project.objects.get(), path="/w/shop", max_file_size=1
-    )
-    file = SourceFile.objects.create(
-        repository=repository,
-        path="shop/cart.py",
-        language="python",
-        size=10,
-        symbols=["Cart"],
-        modified_at=repository.created_at,
-    )
-    search.store(
-        "file", file.pk, repository.project_id, search.cut("shop/cart.py", "class Cart: ...")
-    )
+    return {
+        "remediation": (fix.id, "restart"),
+        "skill": (skill.id, "# Deploy Push."),
+        "checkpoint": (saved.id, "Began"),
+    }
+
+
+def kept_by_people() -> dict[str, tuple[Any, str]]:
     pattern = Pattern.objects.create(
         key="own-1",
         title="Port in use",
@@ -84,18 +88,27 @@ def test_every_kind_of_record_has_a_page(here: Client, call: Call) -> None:
     threat = Threat.objects.create(
         key="T-1", name="Open redirect", content={"mitigations": [{"id": "M1", "effort": "low"}]}
     )
-    records = {
-        "remediation": (fix.id, "restart"),
-        "skill": (skill.id, "# Deploy Push."),
-        "checkpoint": (saved.id, "Began"),
-        "file": (file.pk, "class Cart: ..."),
+    return {
         "pattern": (pattern.pk, "<dt>Destructive</dt><dd>yes</dd>"),
         "threat": (threat.pk, "<dt>Effort</dt><dd>low</dd>"),
     }
 
-    assert set(records) == {domain.name for domain in search.domains()}
-    for kind, (pk, said) in records.items():
-        assert said in text_of(here.get(address_of(kind, pk))), kind
+
+def make_file() -> SourceFile:
+    repository = Repository.objects.create(
+        project=Project.objects.get(), path="/w/shop", max_file_size=1
+    )
+    file = SourceFile.objects.create(
+        repository=repository,
+        path="shop/cart.py",
+        language="python",
+        size=10,
+        symbols=["Cart"],
+        modified_at=repository.created_at,
+    )
+    prepared = search.cut("shop/cart.py", "class Cart: ...")
+    search.store("file", file.pk, repository.project_id, prepared)
+    return file
 
 
 def test_it_tells_who_did_what_and_when(admin_client: Client, counted: Call) -> None:
