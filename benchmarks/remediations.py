@@ -25,7 +25,7 @@ def main() -> None:
         for number in range(20):
             client.call("remediation_search", error_message=f"warm {number}")
         times = [client.timed("remediation_search", **arguments)[1] for arguments in asked]
-        found = share_of_best_found(client, asked[:COMPARED], many.exact_scores)
+        found = share_of_best_found(running.port, asked[:COMPARED], many.exact_scores)
     figures = [f"{sets.percentile(times, share):.1f}" for share in (0.5, 0.95, 0.99)]
     rows = [["`remediation_search`", *figures, str(len(times))]]
     text = (
@@ -39,13 +39,14 @@ def main() -> None:
 
 
 def share_of_best_found(
-    client: Client, asked: Sequence[Arguments], exact: Callable[[Arguments, int], list[float]]
+    port: int, asked: Sequence[Arguments], exact: Callable[[Arguments, int], list[float]]
 ) -> float:
     """By scores, since there are equal ones."""
     shares: list[float] = []
     for arguments in asked:
-        answer = client.call("remediation_search", **arguments, limit=LIMIT, min_score=0)
         least = exact(arguments, LIMIT)[-1] - TIE
+        client = Client(port)  # rating all takes so long that an idle connection is closed
+        answer = client.call("remediation_search", **arguments, limit=LIMIT, min_score=0)
         good = sum(match["match_score"] >= least for match in answer["results"])
         shares.append(good / LIMIT)
     return sum(shares) / len(shares)
