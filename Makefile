@@ -53,6 +53,7 @@ bench: .venv/installed-dev ## Measure how fast it is
 	@$(BIN)/python -m benchmarks.checkpoints
 	@$(BIN)/python -m benchmarks.remediations
 	@$(BIN)/python -m benchmarks.skills
+	@$(BIN)/python -m benchmarks.knowledge
 	@$(BIN)/python -m benchmarks.sessions
 	@$(BIN)/python -m benchmarks.door
 	@$(BIN)/python -m benchmarks.repositories

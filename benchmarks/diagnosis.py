@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks import report, sets
+from benchmarks import report
 from benchmarks.server import ROOT
 from contextd import pipeline, search, shipped
 from contextd.callers import Caller, Entry
@@ -39,8 +39,6 @@ def main() -> None:
     while search.embed_pending():
         pass
     cases = [ask(case) for case in yaml.safe_load(LABELLED.read_text(encoding="utf-8"))]
-    times = [case.answer.time_taken_ms for case in cases]
-    p50, p95 = (f"{sets.percentile(times, share):.1f}" for share in (0.5, 0.95))
     text = (
         f"{len(loaded.added)} patterns; {len(cases)} errors in the forms they turn up in "
         "(`tests/troubleshoot/labelled.yaml`), asked by `troubleshoot` in one process, without "
@@ -48,10 +46,9 @@ def main() -> None:
         "were looked at for these figures alone.\n\n"
         f"{accuracy(cases)}\n\n"
         "How far its own confidence can be trusted, over all errors that have a pattern:\n\n"
-        f"{confidence(cases)}\n\n"
-        f"An answer takes p50 {p50} ms, p95 {p95} ms."
+        f"{confidence(cases)}"
     )
-    report.write("diagnosis", "Diagnosis: quality and speed", "make eval", text)
+    report.write("diagnosis", "Diagnosis: quality", "make eval", text)
 
 
 def ask(case: dict[str, Any]) -> Case:

@@ -27,7 +27,7 @@ def measured(client: Client, name: str, argument: str, asked: list[str]) -> list
 
 
 def main() -> None:
-    with server.running() as running:
+    with server.running(server.SHIPPED) as running:
         client = Client(running.port)
         diagnoses = measured(client, "troubleshoot", "error_message", errors())
         threats = measured(client, "tmkb_query", "context", contexts())

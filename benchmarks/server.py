@@ -19,6 +19,9 @@ import psycopg
 from contextd import embedded
 
 ROOT = Path(__file__).resolve().parent.parent
+SHIPPED = ROOT / ".contextd-bench-shipped"
+"""A folder for what leaves nothing behind: what ships is embedded in it once, not each time."""
+
 START_SECONDS = 180
 EMBED_SECONDS = 900
 PENDING = """

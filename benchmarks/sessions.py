@@ -85,7 +85,7 @@ def cost(session: Session, process: Path, method: str, params: dict[str, Any]) -
 
 
 def main() -> None:
-    with server.running() as running:
+    with server.running(server.SHIPPED) as running:
         process = web_process(running.process.pid)
         connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=60)
         session = Session(connection)

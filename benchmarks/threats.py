@@ -1,12 +1,11 @@
 """`make eval`, threats: what developers say they build, asked by `tmkb_query`."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import report, sets
-from contextd import pipeline, search, shipped
+from benchmarks import report
+from contextd import search, shipped
 from contextd.callers import Caller, Entry
 from contextd.search import embedding
 from threats import services
@@ -57,6 +56,7 @@ def main() -> None:
     asked = ask()
     relevant = [one for one in asked if one.expected]
     others = [one for one in asked if not one.expected]
+    answered = sum(bool(one.found) for one in others)
     told = sum(len(one.found) for one in relevant) / len(relevant)
     text = (
         f"{count} threats; what developers say they build, in plain words, asked by `tmkb_query` "
@@ -66,10 +66,9 @@ def main() -> None:
         "that were added later. *Unseen*: nothing was changed after these were written.\n\n"
         f"{report.table(['written', 'queries', 'top 1', 'top 3', 'top 5'], rows_of(relevant))}\n\n"
         f"{told:.1f} threats are found for a query on average. Of {len(others)} queries that have "
-        f"nothing to do with threats {sum(bool(one.found) for one in others)} are answered with "
-        f"any. A call takes {spread(times_of(relevant))}."
+        f"nothing to do with threats {answered} are answered with any."
     )
-    report.write("threats", "Threats: quality and latency", "make eval", text)
+    report.write("threats", "Threats: quality", "make eval", text)
 
 
 def rows_of(asked: Sequence[Asked]) -> list[list[str]]:
@@ -81,24 +80,8 @@ def rows_of(asked: Sequence[Asked]) -> list[list[str]]:
     ]
 
 
-def times_of(asked: Sequence[Asked]) -> list[float]:
-    """Milliseconds of each call, with its query never asked before."""
-    times = []
-    for one in asked:
-        arguments = {"context": f"{one.query}, as planned"}
-        started = time.perf_counter()
-        pipeline.call("tmkb_query", arguments, CALLER)
-        times.append((time.perf_counter() - started) * 1000)
-    return times
-
-
 def share(asked: Sequence[Asked], depth: int) -> str:
     return f"{sum(one.is_found_within(depth) for one in asked) / len(asked):.3f}"
-
-
-def spread(times: Sequence[float]) -> str:
-    half, most = (sets.percentile(list(times), quantile) for quantile in (0.5, 0.95))
-    return f"p50 {half:.1f} ms, p95 {most:.1f} ms"
 
 
 if __name__ == "__main__":
