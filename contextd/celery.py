@@ -4,8 +4,10 @@ import os
 import warnings
 from typing import Any
 
-from celery import Celery, signals
+from celery import Celery, bootsteps, signals
+from celery.beat import EmbeddedService
 from celery.exceptions import SecurityWarning
+from click import Option
 
 from contextd import pool, telemetry
 
@@ -17,6 +19,23 @@ app.autodiscover_tasks()
 app.set_default()
 # As root it warns that messages might be code; ours are JSON, Celery's default.
 warnings.simplefilter("ignore", SecurityWarning)
+
+
+class Clock(bootsteps.StartStopStep):  # type: ignore[misc]
+    """Sends what is due by the clock from a thread; `--beat` is a process that can be left over."""
+
+    conditional = True
+
+    def __init__(self, worker: Any, clock: bool = False, **options: Any) -> None:
+        self.enabled = clock
+        super().__init__(worker, **options)
+
+    def create(self, worker: Any) -> Any:
+        return EmbeddedService(worker.app, thread=True)
+
+
+app.steps["worker"].add(Clock)
+app.user_options["worker"].add(Option(["--clock"], is_flag=True, help="Be beat too"))
 
 
 def keep_logging(**kwargs: Any) -> None:

@@ -6,8 +6,7 @@ import socket
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
-from signal import SIGQUIT, SIGTERM
+from signal import SIGTERM
 from typing import Self
 
 from django.conf import settings
@@ -16,7 +15,7 @@ from redis.exceptions import RedisError
 
 from contextd import embedded
 from contextd.embedded import addresses
-from contextd.embedded.processes import Process, Program, Signal, end_leftovers, say
+from contextd.embedded.processes import Process, Program, Signal, say
 
 _STEADY_SECONDS = 60
 _ANSWER_SECONDS = 3
@@ -95,13 +94,10 @@ def worker() -> Program:
             *(sys.executable, "-m", "celery", "--quiet", "--app", "contextd", "worker"),
             *("--hostname", f"{addresses.identity(settings.DATA_DIR)}@%h"),
             *("--pool", "threads", "--concurrency", "2"),
-            *("--beat", "--schedule", str(settings.DATA_DIR / "beat-schedule")),
-            *("--without-gossip", "--without-mingle"),
+            *("--clock", "--without-gossip", "--without-mingle"),
             *("--loglevel", settings.LIBRARY_LOG_LEVEL),
         ],
-        stop=[Signal(SIGTERM, 5), Signal(SIGQUIT, 3)],
-        # Not SIGKILL: the worker has to end its beat, a process of its own.
-        death_signal=SIGQUIT,
+        stop=[Signal(SIGTERM, 5)],
         directory=settings.BASE_DIR,
         environment={"CONTEXTD_DATA_DIR": str(settings.DATA_DIR)},
     )
@@ -124,12 +120,6 @@ def gateway() -> Program:
         directory=settings.BASE_DIR,
         environment={"CONTEXTD_DATA_DIR": str(settings.DATA_DIR)},
     )
-
-
-def end_left_workers() -> None:
-    """Where a worker was killed together with `up`, nobody has ended its beat."""
-    identity = addresses.identity(settings.DATA_DIR)
-    end_leftovers(Path(sys.executable).name, identity, [Signal(SIGQUIT, 3)])
 
 
 class Restarted:

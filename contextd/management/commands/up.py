@@ -26,7 +26,7 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Command(BaseCommand):
     help = "Start contextd and stay with it: databases, migrations, worker, web server."
 
-    is_stopping = False
+    is_watching = is_stopping = False
 
     def handle(self, *args: Any, **options: Any) -> None:
         for number in _STOPPING:
@@ -41,9 +41,10 @@ class Command(BaseCommand):
         say("contextd has stopped.")
 
     def interrupt(self, *_: object) -> None:
-        # Remembered too: the exception is lost where it strikes while a child is being forked.
         self.is_stopping = True
-        raise KeyboardInterrupt
+        # Once all runs, nothing takes long; and where it strikes in a fork, a child would be lost.
+        if not self.is_watching:
+            raise KeyboardInterrupt
 
     def run(self) -> None:
         """Whatever ends this, the parts stop in the reverse of the order they are entered in."""
@@ -53,7 +54,6 @@ class Command(BaseCommand):
             undisturbed_stop(),
         ):
             supervisor.ensure_port_is_free()
-            supervisor.end_left_workers()
             if not settings.ENVIRONMENT.secret_key:
                 secret_key.kept_in(settings.DATA_DIR)
             postgres = supervisor.start_postgres(running)
@@ -70,6 +70,7 @@ class Command(BaseCommand):
             server.wait_until(lambda: all_run(parts) and web.ask("/readyz") is not None, pause=0.2)
             with usable_database():
                 self.greet()
+            self.is_watching = True
             while not self.is_stopping and all_run(parts):
                 for program in restarted:
                     program.tend()
