@@ -10,7 +10,7 @@ import mcp.types as protocol
 from mcp import ClientSession, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.server import ROOT, Server
+from tests.server import ROOT, Server, unmeasured
 
 LEGACY_VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 MODERN_VERSION = "2026-07-28"
@@ -34,7 +34,10 @@ async def over_http(
 @asynccontextmanager
 async def over_stdio(environment: Mapping[str, str], version: str) -> AsyncIterator[ClientSession]:
     command = StdioServerParameters(
-        command=sys.executable, args=["manage.py", "mcp_stdio"], env=dict(environment), cwd=ROOT
+        command=sys.executable,
+        args=["manage.py", "mcp_stdio"],
+        env=unmeasured(environment),
+        cwd=ROOT,
     )
     async with (
         stdio_client(command) as (incoming, outgoing),

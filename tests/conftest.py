@@ -4,6 +4,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+import httpx2
 import pytest
 from django.apps import apps
 from django.conf import settings
@@ -17,6 +18,10 @@ from contextd import operations, pipeline, search
 from contextd.callers import Caller, Entry
 from contextd.models import Project
 from contextd.operations import Operation
+from tests.plain_http import ACCEPT
+from tests.server import Server, environment, one_server, server
+
+__all__ = ["environment", "one_server", "server"]
 
 
 class StrangerTo(Protocol):
@@ -123,6 +128,18 @@ def call(transactional_db: None, caller: Caller, warm_model: None) -> Call:
         return pipeline.call(name, arguments, caller)
 
     return call
+
+
+@pytest.fixture
+def http(server: Server) -> Iterator[httpx2.Client]:
+    """A plain client of the server."""
+    with httpx2.Client(base_url=server.url, headers={"Accept": ACCEPT}, timeout=30) as client:
+        yield client
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
 
 
 @pytest.fixture

@@ -10,10 +10,7 @@ from playwright.sync_api import Browser, Page
 from tests.browser import example
 from tests.browser.windows import CHROMIUM, Window, open_browser, open_window
 from tests.conftest import Call
-from tests.contextd.conftest import http
-from tests.server import Server, environment, one_server, server
-
-__all__ = ["environment", "http", "one_server", "server"]
+from tests.server import Server
 
 
 @pytest.fixture(scope="package")

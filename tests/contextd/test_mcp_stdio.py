@@ -13,7 +13,7 @@ from mcp import ClientSession, MCPError
 
 from contextd import changes
 from tests.clients import CLIENT, MODERN_VERSION, VERSIONS, over_stdio, text_of
-from tests.server import ROOT, Server
+from tests.server import ROOT, Server, unmeasured
 
 pytestmark = pytest.mark.anyio
 
@@ -78,7 +78,7 @@ async def test_it_works_beside_a_web_process(server: Server) -> None:
 
 
 def test_nothing_but_the_protocol_is_on_standard_output(environment: Mapping[str, str]) -> None:
-    with started(environment) as process:
+    with started(unmeasured(environment)) as process:
         for message in (*HANDSHAKE, call("door_babble")):
             write(process, message)
         answers = [read(process), read(process)]
@@ -146,7 +146,7 @@ def test_what_is_logged_names_the_request(environment: Mapping[str, str]) -> Non
 def test_a_signal_ends_it_although_its_input_is_open(
     environment: Mapping[str, str], number: signal.Signals
 ) -> None:
-    with started(environment) as process:
+    with started(unmeasured(environment)) as process:
         write(process, HANDSHAKE[0])
         read(process)
         process.send_signal(number)
@@ -213,7 +213,7 @@ def test_a_batch_is_answered_by_one(environment: Mapping[str, str]) -> None:
 def test_a_batch_that_may_not_come_is_refused_as_a_whole(
     environment: Mapping[str, str], version: str, size: int, why: str
 ) -> None:
-    with started(environment) as process:
+    with started(unmeasured(environment)) as process:
         for message in handshake_of(version):
             write(process, message)
         read(process)

@@ -22,6 +22,7 @@ from contextd import embedded
 from contextd.embedded import addresses
 from contextd.embedded.processes import Program
 from contextd.supervisor import Restarted
+from tests.server import unmeasured
 from tests.services import temporary_data_dir
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
@@ -44,7 +45,7 @@ def free_port() -> int:
 class Up:
     """One `manage.py up`, in a folder and on a port of its own."""
 
-    def __init__(self, data_dir: Path, **environment: str) -> None:
+    def __init__(self, data_dir: Path, measured: bool = False, **environment: str) -> None:
         self.data_dir = data_dir
         self.port = free_port()
         self.output = data_dir / "up.out"
@@ -55,7 +56,7 @@ class Up:
                 stdout=output,
                 stderr=errors,
                 cwd=CHECKOUT,
-                env=self._environment() | environment,
+                env=self._environment(measured) | environment,
             )
 
     def __enter__(self) -> Self:
@@ -66,9 +67,9 @@ class Up:
         self.process.wait()
         wait_for(lambda: not self.family())
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, measured: bool) -> dict[str, str]:
         inherited = {n: v for n, v in os.environ.items() if n not in ("DATABASE_URL", "REDIS_URL")}
-        return inherited | {
+        return (inherited if measured else unmeasured(inherited)) | {
             "CONTEXTD_DATA_DIR": str(self.data_dir),
             "CONTEXTD_HTTP_HOST": "127.0.0.1",
             "CONTEXTD_HTTP_PORT": str(self.port),
@@ -118,7 +119,7 @@ class FirstRun:
 
 @pytest.fixture(scope="module")
 def first_run() -> Iterator[FirstRun]:
-    with temporary_data_dir() as path, Up(path) as up:
+    with temporary_data_dir() as path, Up(path, measured=True) as up:
         up.wait_until_ready()
         with psycopg.connect(embedded.database_url(path)) as connection:
             rows = connection.execute("SELECT username, password FROM auth_user").fetchall()
@@ -185,7 +186,7 @@ def test_after_a_kill_of_up_nothing_is_in_the_way_and_nothing_is_lost(used_dir: 
 
 
 def test_a_dead_worker_is_replaced_and_a_dead_web_server_is_the_end(used_dir: Path) -> None:
-    with Up(used_dir) as up:
+    with Up(used_dir, measured=True) as up:
         up.wait_until_ready()
         wait_for(lambda: up.child("celery"))
         worker, web = up.child("celery"), up.child("uvicorn")

@@ -1,7 +1,5 @@
-from collections.abc import Iterator
 from typing import Any, Protocol
 
-import httpx2
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -9,10 +7,6 @@ from django.test import Client
 from contextd.models import Project, ProjectPath
 from contexts import services, tokens
 from contexts.models import Context, Permission
-from tests.plain_http import ACCEPT
-from tests.server import Server, environment, one_server, server
-
-__all__ = ["environment", "one_server", "server"]
 
 
 class MakeContext(Protocol):
@@ -32,11 +26,6 @@ class Post(Protocol):
         token: dict[str, str] = ...,
         context: str | None = ...,
     ) -> Any: ...
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture
@@ -91,13 +80,6 @@ def post() -> Post:
         )
 
     return post
-
-
-@pytest.fixture
-def http(server: Server) -> Iterator[httpx2.Client]:
-    """A plain client of the server."""
-    with httpx2.Client(base_url=server.url, headers={"Accept": ACCEPT}, timeout=30) as client:
-        yield client
 
 
 def grant(context: Context, user: User, permission: str = "execute") -> None:

@@ -13,9 +13,6 @@ from gateway import offering, services
 from gateway.models import Kind, State, Transport, Upstream
 from gateway.supervision import serving
 from gateway.supervision.supervisor import Supervisor
-from tests.server import environment, one_server, server
-
-__all__ = ["environment", "one_server", "server"]
 
 MISBEHAVING = str(Path(__file__).with_name("misbehaving.py"))
 SECONDS = 60

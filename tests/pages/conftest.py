@@ -2,9 +2,8 @@ import pytest
 from django.test import Client
 
 from tests.analytics.conftest import counted, happened
-from tests.server import environment, one_server, server
 
-__all__ = ["counted", "environment", "happened", "one_server", "server"]
+__all__ = ["counted", "happened"]
 
 
 @pytest.fixture

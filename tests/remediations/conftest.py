@@ -3,10 +3,6 @@ from typing import Any, Protocol
 import pytest
 
 from tests.conftest import Call
-from tests.contextd.conftest import anyio_backend, http
-from tests.server import environment, one_server, server
-
-__all__ = ["anyio_backend", "environment", "http", "one_server", "server"]
 
 
 class Save(Protocol):

@@ -12,10 +12,6 @@ from contextd.callers import Caller
 from contextd.models import Job
 from repositories import services
 from tests.conftest import Call
-from tests.contextd.conftest import anyio_backend, http
-from tests.server import environment, one_server, server
-
-__all__ = ["anyio_backend", "environment", "http", "one_server", "server"]
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,6 @@ import pytest
 
 from contextd.callers import Caller, Entry
 from tests.conftest import Call
-from tests.contextd.conftest import anyio_backend, http
-from tests.server import environment, one_server, server
-
-__all__ = ["anyio_backend", "environment", "http", "one_server", "server"]
 
 
 class Create(Protocol):

@@ -9,11 +9,7 @@ import pytest
 
 from contextd import shipped
 from contextd.shipped import Library
-from tests.contextd.conftest import anyio_backend, http
-from tests.server import environment, one_server, server
 from threats import knowledge, services
-
-__all__ = ["anyio_backend", "environment", "http", "one_server", "server"]
 
 FEW = ("AUTHZ-001", "AUTHZ-003", "AUTHZ-012", "AUTHN-001", "INJ-001", "INJ-003")
 

@@ -5,12 +5,8 @@ import pytest
 
 from contextd import search
 from tests.conftest import Call
-from tests.contextd.conftest import anyio_backend, http
-from tests.server import environment, one_server, server
 from troubleshoot import curating
 from troubleshoot.models import Pattern
-
-__all__ = ["anyio_backend", "environment", "http", "one_server", "server"]
 
 DISK_FULL = "OSError: [Errno 28] No space left on device: '/var/lib/shop/upload.bin'"
 KNOWN: dict[str, dict[str, Any]] = {
