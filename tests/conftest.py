@@ -32,6 +32,15 @@ class Call(Protocol):
     def __call__(self, name: str, /, **arguments: Any) -> Any: ...
 
 
+LONGEST = {"test_up.py", "test_mcp_stdio.py", "test_main_pages.py", "test_isolation.py"}
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest begins first, so that no worker is left alone with it at the end."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
+
+
 FILLED = """
 SELECT relname, EXISTS (SELECT FROM pg_constraint WHERE confrelid = pg_class.oid)
 FROM pg_class WHERE relname = ANY(%s) AND pg_relation_size(oid) > 0
