@@ -147,11 +147,6 @@ class Provided(Operation):
     def input_schema(self) -> dict[str, Any]:
         return dict(self.definition["inputSchema"])
 
-    def parse(self, arguments: dict[str, Any]) -> Request:
-        if not isinstance(arguments, dict):
-            raise Invalid("the arguments must be an object", field="arguments")
-        return Operation.parse(self, arguments)
-
 
 class Provider(Protocol):
     """Offers operations that exist at run time only.

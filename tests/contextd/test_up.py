@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -57,6 +58,8 @@ class Up:
                 stderr=errors,
                 cwd=CHECKOUT,
                 env=self._environment(measured) | environment,
+                # Whoever runs the tests in the background ignores Ctrl-C, and so would it.
+                preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
             )
 
     def __enter__(self) -> Self:

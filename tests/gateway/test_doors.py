@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
 
 from contextd import operations, pipeline
@@ -51,6 +52,21 @@ def test_clients_are_listed_what_the_upstream_says(upstream: Upstream, caller: C
     assert tool.input_schema == SCHEMA
     assert tool.annotations
     assert tool.annotations.read_only_hint
+
+
+def test_what_they_offered_is_known_while_the_database_does_not_answer(
+    upstream: Upstream, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert operations.get("odd:echo").canonical_name == "odd:echo"
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE gateway_upstreamfeature RENAME TO away")
+    try:
+        assert operations.get("odd:echo").canonical_name == "odd:echo"
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE away RENAME TO gateway_upstreamfeature")
+
+    assert "the database does not answer" in caplog.text
 
 
 def test_contexts_choose_tools_by_their_canonical_names(upstream: Upstream, caller: Caller) -> None:
