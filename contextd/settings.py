@@ -31,7 +31,7 @@ INSTALLED_APPS = [
     "unfold",  # before the admin, whose templates it replaces
     "unfold.contrib.import_export",
     "import_export",
-    "django.contrib.admin",
+    "django.contrib.admin.apps.SimpleAdminConfig",  # urls.py loads the rest
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

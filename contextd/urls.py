@@ -6,6 +6,8 @@ from django.views.generic import RedirectView
 from contextd import health, protected_resource, throttling
 from contextd.rest import api
 
+admin.autodiscover()  # here and not in `ready`, since only who serves pages needs it
+
 urlpatterns = [
     path("", RedirectView.as_view(url="/dashboard/")),
     path("admin/login/", throttling.slowed(admin.site.login, settings.CONTEXTD_LOGIN_RATE)),
