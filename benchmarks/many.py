@@ -31,11 +31,12 @@ def fill() -> str:
     source = variations.source_of(
         [shortened(record) for record in sets.read("errors/corpus.jsonl")]
     )
-    programs = SIZE // (PROJECTS * len(source.fixes)) + 1
+    programs = SIZE // (PROJECTS * len(source.fixes)) + 3  # some are the same, and stored once
     there = Remediation.objects.count()
     if there < SIZE:
-        made = variations.many(source, programs, projects)
-        fixes.store(islice(made, there, SIZE), STORED_AT_ONCE)
+        made = islice(variations.many(source, programs, projects), there, None)
+        while Remediation.objects.count() < SIZE:
+            fixes.store(islice(made, STORED_AT_ONCE * 4), STORED_AT_ONCE)
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
     return (

@@ -11,12 +11,30 @@ from django.db import models
 from django.db.models.functions import MD5, Length
 from django.utils import timezone
 
-from contextd import notes
+from contextd import encryption, notes
 from contextd.callers import Caller
 from contextd.errors import NotFound
 from contextd.validation import MAX_PATH_LENGTH
 
 MAX_ID_DIGITS = 18
+
+
+class Encrypted(models.Model):
+    """A text that is stored encrypted and can be read back."""
+
+    ciphertext = models.TextField(editable=False)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def value(self) -> str:
+        """Raises encryption.Undecipherable."""
+        return encryption.decrypt(self.ciphertext)
+
+    @value.setter
+    def value(self, text: str) -> None:
+        self.ciphertext = encryption.encrypt(text)
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):

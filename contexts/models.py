@@ -11,9 +11,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from contextd import encryption
 from contextd.callers import DEFAULT_CONTEXT, Caller, Door
-from contextd.models import Project
+from contextd.models import Encrypted, Project
 
 OUTCOMES = [
     "ok", "validation", "not_found", "unauthorized", "rate_limited", "timeout", "internal"
@@ -153,12 +152,11 @@ class Grant(models.Model):
         return f"{holder} may {self.permission} in {self.context}"
 
 
-class Variable(models.Model):
+class Variable(Encrypted):
     """A value that the tools of a context can read and nobody else."""
 
     context = models.ForeignKey(Context, models.CASCADE, related_name="variables")
     name = models.CharField(max_length=100, validators=[variable_name])
-    ciphertext = models.TextField(editable=False)
     is_secret = models.BooleanField(default=True, help_text="Never shown again once it is saved")
 
     class Meta:
@@ -173,15 +171,6 @@ class Variable(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-    @property
-    def value(self) -> str:
-        """Raises encryption.Undecipherable."""
-        return encryption.decrypt(self.ciphertext)
-
-    @value.setter
-    def value(self, text: str) -> None:
-        self.ciphertext = encryption.encrypt(text)
 
 
 class Token(models.Model):

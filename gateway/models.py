@@ -8,7 +8,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from django.db.models import F, Q
 
-from contextd import encryption
+from contextd.models import Encrypted
 from gateway import names
 
 WORD_LENGTH = 1000
@@ -186,12 +186,11 @@ class Upstream(models.Model):
         return Isolation.PER_CALL if is_docker else Isolation.PER_USER
 
 
-class UpstreamSetting(models.Model):
+class UpstreamSetting(Encrypted):
     """A variable of its environment or, for http, a header; nothing else is passed on to it."""
 
     upstream = models.ForeignKey(Upstream, models.CASCADE, related_name="settings")
     name = models.CharField(max_length=100, validators=[setting_name])
-    ciphertext = models.TextField(editable=False)
 
     class Meta:
         ordering = ["name"]
@@ -205,15 +204,6 @@ class UpstreamSetting(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-    @property
-    def value(self) -> str:
-        """Raises encryption.Undecipherable."""
-        return encryption.decrypt(self.ciphertext)
-
-    @value.setter
-    def value(self, text: str) -> None:
-        self.ciphertext = encryption.encrypt(text)
 
 
 class Kind(models.TextChoices):
