@@ -11,7 +11,7 @@ from skills.models import Skill
 from tests.browser import colors
 from tests.browser.axe import needs_axe, serious_violations
 from tests.browser.colors import Colors
-from tests.browser.windows import NARROW, WIDE, Window
+from tests.browser.windows import NARROW, Window
 from threats.models import Threat
 
 WIDTH = "document.documentElement.scrollWidth"
@@ -47,7 +47,7 @@ def test_axe_finds_nothing_serious_before_the_login(window: Window, scheme: Colo
 @pytest.mark.usefixtures("kept", "curator")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_each_is_for_everybody(window: Window, scheme: Colors) -> None:
-    """All that is looked at on one visit of each page, since visits take the time."""
+    """Looked at on one visit of each page, since visits take the time."""
     found = {path: faults(window, path, scheme) for path in paths()}
 
     assert {path: said for path, said in found.items() if said} == {}
@@ -58,8 +58,12 @@ def faults(window: Window, path: str, scheme: Colors) -> list[str]:
     found = serious_violations(page)
     if colors.are_dark(page) != (scheme == "dark"):
         found.append(f"it is not {scheme}")
-    page.set_viewport_size(NARROW)
-    if (width := page.evaluate(WIDTH)) > NARROW["width"]:
-        found.append(f"it is {width} px wide on a telephone")
-    page.set_viewport_size(WIDE)
     return found
+
+
+@pytest.mark.usefixtures("kept", "curator")
+def test_none_is_wider_than_a_telephone(window: Window) -> None:
+    window.page.set_viewport_size(NARROW)
+
+    widths = {path: window.show(path).evaluate(WIDTH) for path in paths()}
+    assert {path: width for path, width in widths.items() if width > NARROW["width"]} == {}
