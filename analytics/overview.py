@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import groupby
+from operator import attrgetter
 
 from django.utils import timezone
 
@@ -114,10 +116,10 @@ def numbers(calls: Calls) -> dict[str, int]:
 
 
 def by_day(points: Sequence[Point], period: Period) -> list[Day]:
-    """Each day, also where nothing was called."""
+    """Each day, also where nothing was called; the points are in their order."""
     sums = {
-        day: services.added(point.sums for point in points if point.day == day)
-        for day in {point.day for point in points}
+        day: services.added(point.sums for point in of_day)
+        for day, of_day in groupby(points, key=attrgetter("day"))
     }
     return [
         Day(day, sums.get(day, Sums()).calls, sums.get(day, Sums()).failures)

@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Literal
+from typing import Literal
 
 from django.conf import settings
-from django.db import DatabaseError
 from django.db.models import Min
 from django.utils import timezone
 
@@ -17,7 +16,7 @@ from contextd import projects
 from contextd.callers import Caller
 from contextd.errors import Invalid
 from contextd.models import Project
-from contextd.status import Unhealthy, health_check
+from contextd.status import has_records, health_check
 
 PeriodName = Literal["daily", "weekly", "monthly", "all-time"]
 DAYS: dict[str, int] = {"daily": 1, "weekly": 7, "monthly": 30}
@@ -81,10 +80,7 @@ class Report:
 @health_check("analytics")
 def probe() -> None:
     """The tables can be read."""
-    try:
-        Event.objects.exists()
-    except DatabaseError:
-        raise Unhealthy("analytics cannot be read; run manage.py migrate") from None
+    has_records(Event.objects.all(), "analytics")
 
 
 def report(
@@ -140,9 +136,7 @@ def first_day() -> date:
 
 
 def calls_seen_by(caller: Caller, period: Period) -> Calls:
-    calls = tallying.calls_between(period.start, period.end)
-    every: tuple[Any, ...] = (calls.tallies, calls.events, calls.kept)
-    return Calls(*(rows.visible_to(caller) for rows in every))
+    return tallying.calls_between(period.start, period.end).visible_to(caller)
 
 
 def of_project(calls: Calls, project: Project | None) -> Calls:

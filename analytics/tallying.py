@@ -4,6 +4,7 @@ Days are those of UTC.
 """
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -31,6 +32,7 @@ from django.utils import timezone
 from analytics import recording
 from analytics.models import BUCKETS, Event, Tally, WorkSession
 from contextd import projects
+from contextd.callers import Caller
 from contextd.models import Project
 
 Key = tuple[Any, ...]
@@ -85,12 +87,16 @@ class Calls:
 
     def filter(self, **fields: Any) -> "Calls":
         """Those with these values in fields that a Tally has too."""
-        return Calls(
-            self.tallies.filter(**fields), self.events.filter(**fields), self.kept.filter(**fields)
-        )
+        return self._each(lambda rows: rows.filter(**fields))
+
+    def visible_to(self, caller: Caller) -> "Calls":
+        return self._each(lambda rows: rows.visible_to(caller))
 
     def none(self) -> "Calls":
-        return Calls(self.tallies.none(), self.events.none(), self.kept.none())
+        return self._each(lambda rows: rows.none())
+
+    def _each(self, change: Callable[[Any], Any]) -> "Calls":
+        return Calls(change(self.tallies), change(self.events), change(self.kept))
 
     def sums(self, *by: str) -> dict[Key, Sums]:
         """For each combination of these fields of a Tally."""
@@ -100,9 +106,6 @@ class Calls:
         for row in [*tallied, *counted]:
             added[row[: len(by)]] += Sums(*row[len(by) :])
         return dict(added)
-
-    def total(self) -> Sums:
-        return sum(self.sums("context").values(), Sums())
 
     def latencies(self) -> dict[str, list[int]]:
         """How many calls of each operation there are in each bucket."""

@@ -123,6 +123,28 @@ class Operation:
             raise self.request.refusal(error, self.name) from None
 
 
+def reader(
+    kind: Kind,
+    name: str,
+    handler: Callable[..., Any],
+    request: type[Request],
+    result: type[Result],
+    timeout: float,
+) -> Operation:
+    """The operation behind a resource or a prompt."""
+    return Operation(
+        name=name,
+        handler=handler,
+        request=request,
+        result=result,
+        effect="read",
+        timeout=timeout,
+        rate=Operation.DEFAULT_RATE,
+        atomic=False,
+        kind=kind,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Provided(Operation):
     """One that exists at run time only, such as a tool of another server."""

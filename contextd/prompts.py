@@ -13,7 +13,7 @@ from pydantic import Field
 
 from contextd.callers import Caller
 from contextd.errors import NotFound
-from contextd.operations import Operation, Provided, Provider, Request, Result
+from contextd.operations import Operation, Provided, Provider, Request, Result, reader
 from contextd.validation import StringMap
 
 MAX_NAME = 200
@@ -89,7 +89,8 @@ def prompt(name: str, *, timeout: float = 5) -> Callable[[P], P]:
         def handler(caller: Caller, request: Request) -> PromptText:
             return PromptText(text=write(caller, request))
 
-        _registry[name] = as_operation(name, handler, get_type_hints(write)["request"], timeout)
+        request = get_type_hints(write)["request"]
+        _registry[name] = reader("prompt", name, handler, request, PromptText, timeout)
         return write
 
     return register
@@ -108,22 +109,6 @@ def family(
         return write
 
     return register
-
-
-def as_operation(
-    name: str, handler: Callable[[Caller, Any], Result], request: type[Request], timeout: float
-) -> Operation:
-    return Operation(
-        name=name,
-        handler=handler,
-        request=request,
-        result=PromptText,
-        effect="read",
-        timeout=timeout,
-        rate=Operation.DEFAULT_RATE,
-        atomic=False,
-        kind="prompt",
-    )
 
 
 def installed() -> list[Operation]:
@@ -175,7 +160,8 @@ def get(name: str) -> Operation:
         return _registry[name]
     for one in _families:
         if name.startswith(one.prefix) and len(name) <= MAX_NAME:
-            return as_operation(name, partial(_write, one, name), GivenArguments, one.timeout)
+            write = partial(_write, one, name)
+            return reader("prompt", name, write, GivenArguments, PromptText, one.timeout)
     for provider in _providers:
         if found := provider.find(name):
             return found

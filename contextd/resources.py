@@ -12,7 +12,7 @@ from pydantic import Field
 from contextd.callers import Caller
 from contextd.conversations import Conversation
 from contextd.errors import NotAllowed, NotFound
-from contextd.operations import Operation, Request, Result
+from contextd.operations import Operation, Request, Result, reader
 from contextd.validation import Text
 
 MAX_ADDRESS_LENGTH = 2000
@@ -145,7 +145,7 @@ def resource(
             description=(read.__doc__ or "").strip(),
             mime_type=mime_type,
             pattern=pattern,
-            reading=as_operation(template, handler, ReadResource, Contents, timeout),
+            reading=reader("resource", template, handler, ReadResource, Contents, timeout),
             listing=listing_of(template, listed, timeout) if listed else None,
         )
         return read
@@ -170,7 +170,7 @@ def relay(
         description=(read.__doc__ or "").strip(),
         mime_type="text/plain",
         pattern=pattern_of(template),
-        reading=as_operation(template, read, ReadResource, Raw, timeout),
+        reading=reader("resource", template, read, ReadResource, Raw, timeout),
         listing=listing_of(template, listed, timeout),
         relayed=Relayed(name_of, templates),
     )
@@ -205,27 +205,7 @@ def listing_of(template: str, listed: Lister, timeout: float) -> Operation:
             next_offset=request.offset + PAGE if has_more else None,
         )
 
-    return as_operation(template, handler, ListResources, Listing, timeout)
-
-
-def as_operation(
-    name: str,
-    handler: Callable[..., Any],
-    request: type[Request],
-    result: type[Result],
-    timeout: float,
-) -> Operation:
-    return Operation(
-        name=name,
-        handler=handler,
-        request=request,
-        result=result,
-        effect="read",
-        timeout=timeout,
-        rate=Operation.DEFAULT_RATE,
-        atomic=False,
-        kind="resource",
-    )
+    return reader("resource", template, handler, ListResources, Listing, timeout)
 
 
 def pattern_of(template: str) -> re.Pattern[str]:

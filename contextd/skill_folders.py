@@ -11,8 +11,8 @@ from pydantic import Field
 
 from contextd import resources
 from contextd.callers import Caller
-from contextd.operations import Operation, Request, Result
-from contextd.resources import Listed, ReadResource, as_operation
+from contextd.operations import Operation, Request, Result, reader
+from contextd.resources import Listed, ReadResource
 
 MOST_SIZE = 2**31
 
@@ -92,9 +92,9 @@ def provide(
         return Children(resources=children(caller, request.uri))
 
     _library = Library(
-        listing=as_operation(template, list_folders, ListFolders, FolderPage, timeout),
-        getting=as_operation(template, get_folder, ReadResource, FoundFolder, timeout),
-        opening=as_operation(template, open_folder, ReadResource, Children, timeout),
+        listing=reader("resource", template, list_folders, ListFolders, FolderPage, timeout),
+        getting=reader("resource", template, get_folder, ReadResource, FoundFolder, timeout),
+        opening=reader("resource", template, open_folder, ReadResource, Children, timeout),
     )
 
 

@@ -1,8 +1,18 @@
 """Cells of CSV files, which spreadsheets may take for formulas."""
 
+import json
+from typing import Any
+
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 MARK = "'"
 MARKED_STARTS = tuple(MARK + start for start in (*FORMULA_STARTS, MARK))
+
+
+def cell_of(value: Any, **as_json: Any) -> Any:
+    """Plain values as they are, the others as JSON, written with these options of `json.dumps`."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return as_text(value if isinstance(value, str) else json.dumps(value, **as_json))
 
 
 def as_text(cell: str) -> str:

@@ -104,7 +104,7 @@ def worker() -> Program:
 
 
 def start_gateway(running: contextlib.ExitStack) -> "list[Restarted]":
-    """None where it is on another host."""
+    """None is started where it is on another host."""
     if settings.CONTEXTD_GATEWAY_ADDRESS:
         return []
     return [running.enter_context(Restarted(gateway()))]

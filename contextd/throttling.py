@@ -40,7 +40,7 @@ def slowed(view: View, rate: str) -> View:
             if request.method == "POST":
                 take(request, view.__name__, request.META.get("REMOTE_ADDR", ""), rate)
         except RateLimited as error:
-            wait = str(error.details["retry_after"])
+            wait = str(error.seconds_to_wait)
             text = f"Too many attempts. Try again in {wait} seconds."
             return HttpResponse(text, status=429, headers={"Retry-After": wait})
         return view(request, *args, **kwargs)

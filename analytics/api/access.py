@@ -61,7 +61,7 @@ def explain(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
         return None
     response = JsonResponse(told.as_dict(), status=told.status)
     if isinstance(told, RateLimited):
-        response["Retry-After"] = str(max(1, round(told.details["retry_after"])))
+        response["Retry-After"] = str(told.seconds_to_wait)
     if told.status == exceptions.NotAuthenticated.status_code:
         response["WWW-Authenticate"] = protected_resource.challenge()
     return response

@@ -2,8 +2,8 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from rest_framework.pagination import CursorPagination
@@ -48,12 +48,6 @@ def as_csv(rows: Iterable[Mapping[str, Any]]) -> str:
     writer = csv.writer(out)
     names = list(dict.fromkeys(name for row in lines for name in row))
     writer.writerow(names)
-    writer.writerows([cell(row.get(name)) for name in names] for row in lines)
+    cell_of = partial(spreadsheets.cell_of, default=str)
+    writer.writerows([cell_of(row.get(name)) for name in names] for row in lines)
     return out.getvalue()
-
-
-def cell(value: Any) -> Any:
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    text = value if isinstance(value, str) else json.dumps(value, default=str)
-    return spreadsheets.as_text(text)

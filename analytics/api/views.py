@@ -22,8 +22,6 @@ from contextd import search
 from contextd.errors import NotFound
 from contexts.models import AuditEntry
 
-BACKENDS: list[Any] = [filters.DjangoFilterBackend, OrderingFilter]
-
 
 def asked_calls(request: Request, query: dict[str, Any]) -> Calls:
     """The calls of the period, of the project and operation if one is named."""
@@ -91,6 +89,17 @@ class Top(APIView):
         return Response(serializers.PlaceSerializer(places, many=True).data)
 
 
+class VisibleList(ListAPIView[Any]):
+    """Of `queryset`, what the caller may see: filtered and ordered as the query asks."""
+
+    filter_backends = [filters.DjangoFilterBackend, OrderingFilter]
+
+    def get_queryset(self) -> QuerySet[Any]:
+        every: Any = super().get_queryset()
+        visible: QuerySet[Any] = every.visible_to(caller_of(self.request))
+        return visible
+
+
 class CallFilter(filters.FilterSet):
     since = filters.IsoDateTimeFilter("at", "gte")
     until = filters.IsoDateTimeFilter("at", "lt")
@@ -102,18 +111,14 @@ class CallFilter(filters.FilterSet):
         fields = ["operation", "outcome", "door", "context", "client", "principal", "domain"]
 
 
-class CallList(ListAPIView[Event]):
+class CallList(VisibleList):
     """Single calls, as long as they are kept."""
 
     serializer_class = serializers.CallSerializer
-    filter_backends = BACKENDS
     filterset_class = CallFilter
     ordering_fields = ["at", "milliseconds"]
     ordering = ["-at"]
     queryset = Event.objects.all()
-
-    def get_queryset(self) -> QuerySet[Event]:
-        return Event.objects.visible_to(caller_of(self.request))
 
 
 class SessionFilter(filters.FilterSet):
@@ -125,18 +130,14 @@ class SessionFilter(filters.FilterSet):
         fields = ["door", "context", "client", "principal"]
 
 
-class Sessions(ListAPIView[WorkSession]):
+class Sessions(VisibleList):
     """Calls over one connection without a pause of 30 minutes."""
 
     serializer_class = serializers.SessionSerializer
-    filter_backends = BACKENDS
     filterset_class = SessionFilter
     ordering_fields = ["began_at", "ended_at", "calls"]
     ordering = ["-began_at"]
     queryset = WorkSession.objects.all()
-
-    def get_queryset(self) -> QuerySet[WorkSession]:
-        return WorkSession.objects.visible_to(caller_of(self.request))
 
 
 class AuditFilter(filters.FilterSet):
@@ -148,18 +149,14 @@ class AuditFilter(filters.FilterSet):
         fields = ["operation", "outcome", "door", "context", "principal", "was_allowed"]
 
 
-class Audit(ListAPIView[AuditEntry]):
+class Audit(VisibleList):
     """Who called what: your own; with the permission `manage`, all in the context."""
 
     serializer_class = serializers.AuditSerializer
-    filter_backends = BACKENDS
     filterset_class = AuditFilter
     ordering_fields = ["at", "milliseconds"]
     ordering = ["-at"]
     queryset = AuditEntry.objects.all()
-
-    def get_queryset(self) -> QuerySet[AuditEntry]:
-        return AuditEntry.objects.visible_to(caller_of(self.request))
 
 
 class Domains(APIView):
@@ -197,5 +194,4 @@ class Records(ListAPIView[Any]):
         return {**super().get_serializer_context(), "domain": self.domain()}
 
     def domain(self) -> search.Domain | None:
-        named = {one.name: one for one in search.domains()}
-        return named.get(self.kwargs.get("domain", ""))
+        return search.domain_named(self.kwargs.get("domain", ""))

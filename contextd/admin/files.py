@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import tablib
@@ -29,7 +30,8 @@ class Csv(base_formats.CSV):  # type: ignore[misc]  # the library has no types
         out = io.StringIO()
         writer = csv.writer(out)
         writer.writerow(dataset.headers)
-        writer.writerows([as_cell(value) for value in row] for row in dataset)
+        cell_of = partial(spreadsheets.cell_of, ensure_ascii=False)
+        writer.writerows(map(cell_of, row) for row in dataset)
         return out.getvalue()
 
 
@@ -86,10 +88,3 @@ def after_white(text: str, place: int) -> int:
     while place < len(text) and text[place] in " \t\r\n,":
         place += 1
     return place
-
-
-def as_cell(value: Any) -> Any:
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return spreadsheets.as_text(text)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from mcp.types import (
@@ -16,12 +17,14 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
-from contextd import limits
+from contextd import limits, pipeline
+from contextd.callers import Caller
 from contextd.conversations import Alone, Detached, F, Foreign, Form, Question, Unanswered
 from contextd.errors import Declined, Invalid, Unsupported
 from contextd.mcp import answers, foreign
 from contextd.mcp.tools import Context
 from contextd.mcp.workers import Workers
+from contextd.operations import Operation, Result
 
 STEP_SECONDS = 30
 """What an operation that waits does in a thread is short."""
@@ -57,6 +60,16 @@ class Attended:
 
 class OneWay(Attended, Alone):
     """Of a request in which nobody is asked, such as for a prompt."""
+
+
+async def answered(
+    ctx: Context, workers: Workers, operation: Operation, arguments: dict[str, Any], caller: Caller
+) -> Result:
+    """What the operation comes to where nobody is asked, whether it waits or not."""
+    if operation.waits:
+        return await pipeline.converse(operation, arguments, caller, OneWay(ctx, workers))
+    work = partial(pipeline.perform, operation, arguments, caller)
+    return await workers.run(work, seconds=operation.timeout)
 
 
 class Live(Attended):

@@ -19,15 +19,15 @@ from mcp.types import (
 )
 from mcp.types import Completion as WireCompletion
 
-from contextd import completions, guards, pipeline, prompts, resources
+from contextd import completions, guards, prompts, resources
 from contextd.callers import Caller
 from contextd.completions import Completion
 from contextd.errors import ContextdError, NotFound
 from contextd.mcp import answers, pages
-from contextd.mcp.dialogue import OneWay
+from contextd.mcp.dialogue import answered
 from contextd.mcp.tools import CANONICAL, Context, Identify
 from contextd.mcp.workers import Workers
-from contextd.operations import Operation, Result
+from contextd.operations import Operation
 from contextd.prompts import Argument, GivenArguments, Offer, PromptText, Said
 
 COMPLETION_SECONDS = 5
@@ -60,20 +60,13 @@ class Prompts:
             given: dict[str, Any] = dict(params.arguments or {})
             if operation.request is GivenArguments:
                 given = {"arguments": given}
-            written = await self._write(ctx, operation, given)
+            caller = self.identify(ctx)
+            written = await answered(ctx, self.workers, operation, given, caller)
         except ContextdError as error:
             raise answers.protocol_error(error) from None
         if isinstance(written, Said):
             return GetPromptResult.model_validate(written.model_dump())
         return self._said(operation, cast(PromptText, written))
-
-    async def _write(self, ctx: Context, operation: Operation, given: dict[str, Any]) -> Result:
-        caller = self.identify(ctx)
-        if operation.waits:
-            listening = OneWay(ctx, self.workers)
-            return await pipeline.converse(operation, given, caller, listening)
-        work = partial(pipeline.perform, operation, given, caller)
-        return await self.workers.run(work, seconds=operation.timeout)
 
     def _said(self, operation: Operation, written: PromptText) -> GetPromptResult:
         said = PromptMessage(role="user", content=TextContent(type="text", text=written.text))

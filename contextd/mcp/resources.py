@@ -26,7 +26,7 @@ from contextd import pipeline, resources
 from contextd.callers import Caller
 from contextd.errors import ContextdError, Invalid, NotAllowed, NotFound
 from contextd.mcp import answers
-from contextd.mcp.dialogue import OneWay
+from contextd.mcp.dialogue import answered
 from contextd.mcp.tools import Context, Identify
 from contextd.mcp.workers import Workers
 from contextd.operations import Operation, Result
@@ -80,7 +80,7 @@ class Resources:
         uri = str(params.uri)
         with refusals_about(uri, ctx):
             reading = resources.at(uri).reading
-            found = await self._read(ctx, reading, {"uri": uri})
+            found = await self._run(ctx, reading, {"uri": uri})
         if isinstance(found, Raw):
             return ReadResourceResult.model_validate({"contents": found.contents})
         return ReadResourceResult(contents=[as_contents(cast(Contents, found))])
@@ -114,15 +114,8 @@ class Resources:
         except ContextdError as error:
             raise answers.protocol_error(error) from None
 
-    async def _read(self, ctx: Context, reading: Operation, arguments: dict[str, Any]) -> Result:
-        if not reading.waits:
-            return await self._run(ctx, reading, arguments)
-        listening = OneWay(ctx, self.workers)
-        return await pipeline.converse(reading, arguments, self.identify(ctx), listening)
-
     async def _run(self, ctx: Context, operation: Operation, arguments: dict[str, Any]) -> Result:
-        work = partial(pipeline.perform, operation, arguments, self.identify(ctx))
-        return await self.workers.run(work, seconds=operation.timeout)
+        return await answered(ctx, self.workers, operation, arguments, self.identify(ctx))
 
 
 def subscribed(uri: str) -> Operation:

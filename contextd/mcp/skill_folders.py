@@ -9,9 +9,10 @@ from mcp import MCPError
 from mcp.server import Server
 from mcp.types import INVALID_PARAMS, PaginatedRequestParams, RequestParams
 
-from contextd import pipeline, skill_folders
+from contextd import skill_folders
 from contextd.errors import ContextdError, NotAllowed, NotFound
 from contextd.mcp import answers, pages
+from contextd.mcp.dialogue import answered
 from contextd.mcp.resources import as_listed
 from contextd.mcp.tools import Context, Identify
 from contextd.mcp.workers import Workers
@@ -95,8 +96,7 @@ class SkillFolders:
             raise answers.protocol_error(error) from None
 
     async def _run(self, ctx: Context, operation: Operation, arguments: dict[str, Any]) -> Result:
-        work = partial(pipeline.perform, operation, arguments, self.identify(ctx))
-        return await self.workers.run(work, seconds=operation.timeout)
+        return await answered(ctx, self.workers, operation, arguments, self.identify(ctx))
 
 
 def cursor(following: str | None) -> dict[str, str]:
