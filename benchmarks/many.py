@@ -66,7 +66,7 @@ def queries() -> list[dict[str, Any]]:
 def exact_scores(asked: dict[str, Any], limit: int) -> list[float]:
     """The scores of the best matches, found by rating every passage there is."""
     read = reading.read(asked["error_message"], asked["stack_trace"])
-    embedded = embedding.embed_query(read.text, SECONDS)
+    embedded = embedding.embed([read.text], SECONDS)
     every = set(Passage.objects.values_list("pk", flat=True))
     with transaction.atomic():
         where = scope.look_in(

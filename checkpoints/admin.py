@@ -1,5 +1,4 @@
 from django.contrib import admin
-from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from checkpoints import services
@@ -11,14 +10,12 @@ SHOWN = ["project", "project_path", "token_count", "created_by", "created_at", "
 
 
 class CheckpointRows(RowsByOperation):
+    model = Checkpoint
     save_operation, update_operation = "checkpoint_save", "checkpoint_update"
     columns = ["project_path", *EDITED]
     lists, objects = ["tags"], ["context"]
     fixed = ["project_path"]
     same_by = ["project_path", "summary", "description"]
-
-    def records(self) -> QuerySet[Checkpoint]:
-        return Checkpoint.objects.all()
 
 
 @admin.register(Checkpoint)

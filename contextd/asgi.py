@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextd.settings")
 
-from contextd import gate, telemetry
+from contextd import garbage, gate, telemetry
 
 telemetry.set_up("web")
 django = cast(ASGIApp, get_asgi_application())
@@ -23,6 +23,7 @@ from contextd.mcp.mount import Endpoint  # noqa: E402
 
 pool.keep_connections()
 mcp = Endpoint()
+garbage.spare_imports()
 
 
 async def route(scope: Scope, receive: Receive, send: Send) -> None:

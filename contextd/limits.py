@@ -3,7 +3,7 @@
 import logging
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
@@ -28,6 +28,7 @@ from contextd.rates import LONGEST_PERIOD, Rate
 PRINCIPAL_RATE = Rate(50, burst=100)
 REFUSAL_RATE = Rate(1, burst=30)
 LONGEST_QUERY = 30.0
+NO_OPTIONS: Mapping[str, str | int] = {}
 
 logger = logging.getLogger(__name__)
 _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
@@ -129,12 +130,22 @@ def _cancel_statements_after(seconds: float) -> None:
         )
 
 
-def rows(query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """What the query finds before the time is up, in one round trip; for what each call asks."""
+def rows(
+    query: str,
+    parameters: Sequence[Any] | Mapping[str, Any],
+    options: Mapping[str, str | int] = NO_OPTIONS,
+) -> list[tuple[Any, ...]]:
+    """What the query finds before the time is up, in one round trip; for what each call asks.
+
+    `options` are settings of Postgres for this query; they stand in it as they are.
+    """
     milliseconds = math.ceil(min(_time_for_statements(), LONGEST_QUERY) * 1000)
+    options = {**options, "statement_timeout": milliseconds}
+    # Sent together, they are one transaction, which the settings do not outlive.
+    local = [f"SET LOCAL {name} = {value};" for name, value in options.items()]
     with connection.cursor() as cursor:
-        # Sent together, they are one transaction, which the setting does not outlive.
-        cursor.execute(f"SET LOCAL statement_timeout = {milliseconds}; {query}", parameters)
-        cursor.nextset()
+        cursor.execute(f"{' '.join(local)} {query}", parameters)
+        for _ in local:
+            cursor.nextset()
         found: list[tuple[Any, ...]] = cursor.fetchall()
     return found

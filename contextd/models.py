@@ -258,6 +258,16 @@ class Job(models.Model):
         return self.state in self.OPEN
 
 
+class LoadedLibrary(models.Model):
+    """Which files of a library that ships were loaded last, so that a start need not read them."""
+
+    name = models.CharField(max_length=50, primary_key=True)
+    fingerprint = models.CharField(max_length=64)
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class ShippedRecord(models.Model):
     """A row that a file of the product was made into, unless people wrote it; they may edit both.
 

@@ -6,15 +6,19 @@ its file: it is added, updated, retired with it. An edited one keeps what the pe
 """
 
 import difflib
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from django.db import connection, transaction
 
 from contextd import search, yaml_files
-from contextd.models import ShippedRecord
+from contextd.models import LoadedLibrary, ShippedRecord
 from contextd.yaml_files import Complaint
+
+READ_SUFFIXES = {".py", ".yaml"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +41,15 @@ class Reading:
 class Library:
     """A kind of record that ships: `name` is its plural and its search domain is `domain`.
 
+    What it says is made of nothing but the files in its `folder`, code included.
+
     `text_of` gives the headline and the body that a row is found by, `examples_of` more such texts,
     each of which it is found by on its own.
     """
 
     name: str
     domain: str
+    folder: Path
     model: type[ShippedRecord]
     read: Callable[[], Reading]
     text_of: Callable[[Any], tuple[str, str]]
@@ -76,6 +83,27 @@ def register(library: Library) -> None:
 
 def libraries() -> list[Library]:
     return sorted(_libraries.values(), key=lambda library: library.name)
+
+
+def load_changed(library: Library) -> Loaded:
+    """`load`, where the files or the number of rows changed since this was last done."""
+    known = LoadedLibrary.objects.filter(name=library.name).values_list("fingerprint", flat=True)
+    if known.first() == _fingerprint(library):
+        return Loaded()
+    loaded = load(library)
+    if not loaded.complaints:
+        fingerprint = {"fingerprint": _fingerprint(library)}
+        LoadedLibrary.objects.update_or_create(fingerprint, name=library.name)
+    return loaded
+
+
+def _fingerprint(library: Library) -> str:
+    shipped = library.model._default_manager.filter(shipped__isnull=False).count()
+    digest = hashlib.sha256(f"{shipped} rows".encode())
+    for path in sorted(library.folder.rglob("*")):
+        if path.suffix in READ_SUFFIXES:
+            digest.update(f"{path.relative_to(library.folder)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def load(library: Library) -> Loaded:

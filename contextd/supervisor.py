@@ -68,24 +68,6 @@ def ensure_redis_answers() -> None:
         ) from None
 
 
-def web_server() -> Program:
-    return Program(
-        name="the web server",
-        command=[
-            *(sys.executable, "-m", "uvicorn", "contextd.asgi:application"),
-            *("--host", settings.ENVIRONMENT.http_host),
-            *("--port", str(settings.ENVIRONMENT.http_port)),
-            *("--loop", "uvloop", "--http", "httptools", "--lifespan", "on"),
-            *("--timeout-graceful-shutdown", "5"),
-            *("--no-access-log", "--no-server-header", "--no-proxy-headers"),
-            *("--log-level", settings.LIBRARY_LOG_LEVEL.lower()),
-        ],
-        stop=[Signal(SIGTERM, 10)],
-        directory=settings.BASE_DIR,
-        environment={"CONTEXTD_DATA_DIR": str(settings.DATA_DIR)},
-    )
-
-
 def worker() -> Program:
     """Threads, so that the embedding model is in memory once."""
     return Program(

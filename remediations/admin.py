@@ -1,10 +1,7 @@
-from typing import Any
-
 from django.contrib import admin
-from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from contextd.admin import ByOperation, ModelAdmin, RowsByOperation, TagFilter, Transferable
+from contextd.admin import ByOperation, ModelAdmin, RowsOfProjects, TagFilter, Transferable
 from remediations import services
 from remediations.models import Remediation
 
@@ -18,25 +15,13 @@ SHOWN = [
 ]
 
 
-class RemediationRows(RowsByOperation):
+class RemediationRows(RowsOfProjects):
+    model = Remediation
     save_operation, update_operation = "remediation_save", "remediation_update"
     columns = ["project_path", *EDITED]
     lists, objects = ["tags"], ["context"]
     fixed = ["project_path"]
     same_by = ["error_message", "error_type", "solution"]
-
-    def records(self) -> QuerySet[Remediation]:
-        return Remediation.objects.prefetch_related("project__paths")
-
-    def filter_export(self, queryset: QuerySet[Remediation], **options: Any) -> Any:
-        return queryset.prefetch_related("project__paths")
-
-    def cell(self, record: Remediation, name: str) -> Any:
-        """Its project by one of its folders, by which it is found elsewhere too."""
-        if name != "project_path":
-            return super().cell(record, name)
-        paths = record.project.paths.all() if record.project else []
-        return next((one.path for one in paths), None)
 
 
 @admin.register(Remediation)

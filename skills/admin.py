@@ -15,8 +15,10 @@ from contextd.admin import (
     LookedAt,
     ModelAdmin,
     OperationForm,
+    RowsOfProjects,
     TabularInline,
     TagFilter,
+    Transferable,
     widgets,
 )
 from contextd.errors import ContextdError
@@ -119,14 +121,27 @@ class UseInline(UseInlineOf):
         return False
 
 
+class SkillRows(RowsOfProjects):
+    """What skills say now; archives have the files beside that too."""
+
+    model = Skill
+    save_operation, update_operation = "skill_create", "skill_update"
+    columns = ["project_path", "author", *EDITED]
+    lists, objects = ["prerequisites", "tags"], ["metadata"]
+    fixed = ["project_path", "author"]
+    same_by = ["name"]
+    told_only = (*RowsOfProjects.told_only, "state")
+
+
 @admin.register(Skill)
-class SkillAdmin(SkillPages, ByOperation, ModelAdmin[Skill]):
+class SkillAdmin(SkillPages, Transferable, ByOperation, ModelAdmin[Skill]):
     group, icon = "Knowledge", "school"
     about = (
         "Ways of working that proved themselves. Assistants find and use those that are published; "
         "each change keeps the version before."
     )
     form = SkillForm
+    rows = SkillRows
     formfield_overrides = {
         **ByOperation.formfield_overrides,
         TextField: {"form_class": MarkdownField, "widget": widgets.Textarea},
@@ -144,8 +159,12 @@ class SkillAdmin(SkillPages, ByOperation, ModelAdmin[Skill]):
     fields = ["state", *EDITED, "note", *SHOWN]
     readonly_fields = SHOWN
     inlines = [VersionInline, UseInline]
+    change_list_template = "admin/skills/skill/change_list.html"
     action_form = TagForm
-    actions = ["publish", "retire", "take_back", "add_tag", "remove_tag", "export"]
+    actions = [
+        *("publish", "retire", "take_back", "add_tag", "remove_tag"),
+        *("export_as_archive", *Transferable.actions),
+    ]
 
     class Media:
         js = ["skills/preview.js"]
@@ -221,7 +240,7 @@ class SkillAdmin(SkillPages, ByOperation, ModelAdmin[Skill]):
         messages.success(request, f"{len(queryset)} are {note} now")
 
     @admin.action(description="Export as a zip archive", permissions=["view"])
-    def export(self, request: HttpRequest, queryset: QuerySet[Skill]) -> HttpResponse:
+    def export_as_archive(self, request: HttpRequest, queryset: QuerySet[Skill]) -> HttpResponse:
         return HttpResponse(
             transfer.as_archive(queryset),
             content_type="application/zip",

@@ -16,6 +16,7 @@ from skills.wording import SLUG_LENGTH, Wording, is_slug
 
 NAME = "SKILL.md"
 MOST_BYTES = 1_000_000
+FEW_BYTES = 8
 DESCRIPTION_LENGTH = 1024
 COMPATIBILITY_LENGTH = 500
 KEY_LENGTH, VALUE_LENGTH, MOST_KEYS = 50, 500, 100
@@ -29,6 +30,11 @@ class Document:
 
     front_matter: dict[str, Any]
     content: str
+
+
+def begins(raw: bytes) -> bool:
+    """Whether it may be the beginning of one, by its first few bytes."""
+    return raw.startswith((b"---", b"\xef\xbb\xbf---"))
 
 
 def read(raw: bytes) -> Document:

@@ -1,4 +1,4 @@
-"""Pages of the admin beside those that Django has: import, preview, versions side by side."""
+"""Pages of the admin beside those that Django has: files in, preview, versions side by side."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +24,8 @@ else:
     Mixin = object
 
 
-class ImportForm(forms.Form):
-    archive = forms.FileField(help_text="A zip archive", widget=widgets.File)
+class TakeInForm(forms.Form):
+    file = forms.FileField(help_text="A zip archive, or a SKILL.md", widget=widgets.File)
     project = forms.ModelChoiceField(
         Project.objects.all(),
         required=False,
@@ -40,7 +40,7 @@ class ImportForm(forms.Form):
 class SkillPages(Mixin):
     def get_urls(self) -> list[Any]:
         own = [
-            path("import/", self._guarded(self.import_view), name="skills_skill_import"),
+            path("take-in/", self._guarded(self.take_in_view), name="skills_skill_take_in"),
             path("preview/", self._guarded(require_POST(preview)), name="skills_skill_preview"),
             path(
                 "<int:pk>/versions/",
@@ -54,23 +54,23 @@ class SkillPages(Mixin):
         return self.admin_site.admin_view(view)
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        return super().changelist_view(request, {"may_import": may_import(request)})
+        return super().changelist_view(request, {"may_take_in": may_take_in(request)})
 
-    def import_view(self, request: HttpRequest) -> HttpResponse:
-        if not may_import(request):
+    def take_in_view(self, request: HttpRequest) -> HttpResponse:
+        if not may_take_in(request):
             raise PermissionDenied
-        form = ImportForm(request.POST or None, request.FILES or None)
-        if form.is_valid() and self._import(request, form):
+        form = TakeInForm(request.POST or None, request.FILES or None)
+        if form.is_valid() and self._take_in(request, form):
             return HttpResponseRedirect(reverse("admin:skills_skill_changelist"))
         context = {**self.admin_site.each_context(request), "title": "Import skills", "form": form}
-        return TemplateResponse(request, "admin/skills/skill/import.html", context)
+        return TemplateResponse(request, "admin/skills/skill/take_in.html", context)
 
-    def _import(self, request: HttpRequest, form: ImportForm) -> bool:
+    def _take_in(self, request: HttpRequest, form: TakeInForm) -> bool:
         caller, chosen = auth.caller_of_admin(request), form.cleaned_data
         try:
-            found = sources.skills_in(chosen["archive"])
+            found = sources.skills_in(chosen["file"])
         except ContextdError as error:
-            form.add_error("archive", error.message)
+            form.add_error("file", error.message)
             return False
         for one in transfer.take_in(caller, found, chosen["project"], chosen["note"]):
             tell(request, one)
@@ -113,7 +113,7 @@ class SkillPages(Mixin):
         return HttpResponseRedirect(reverse("admin:skills_skill_change", args=[skill.pk]))
 
 
-def may_import(request: HttpRequest) -> bool:
+def may_take_in(request: HttpRequest) -> bool:
     return request.user.has_perms(["skills.add_skill", "skills.change_skill"])
 
 

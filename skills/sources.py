@@ -39,7 +39,7 @@ class Found:
 
 
 def skills_at(path: Path) -> list[Found]:
-    """Those of a folder, a git work tree or a zip archive. Raises Invalid when there are none."""
+    """Those of a folder, a git work tree or a file. Raises Invalid when there are none."""
     if path.is_dir():
         return _found(_entries_of_folder(path), root=path.resolve().name)
     if not path.is_file():
@@ -48,13 +48,21 @@ def skills_at(path: Path) -> list[Found]:
         return skills_in(file)
 
 
-def skills_in(archive: IO[bytes]) -> list[Found]:
-    """Those of a zip archive."""
+def skills_in(file: IO[bytes]) -> list[Found]:
+    """Those of a zip archive, or the one that a SKILL.md is by itself."""
+    is_document = documents.begins(file.read(documents.FEW_BYTES))
+    file.seek(0)
+    if is_document:
+        return _found([_alone(file)], root=None)
     try:
-        with zipfile.ZipFile(archive) as opened:
+        with zipfile.ZipFile(file) as opened:
             return _found(_entries_of_archive(opened), root=None)
     except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
-        raise Invalid(f"it is no zip archive that can be read: {error}", field="path") from None
+        raise Invalid(
+            f"it is no zip archive that can be read ({error}), and no {documents.NAME}, "
+            "which begins with a line ---",
+            field="path",
+        ) from None
 
 
 def _found(entries: Iterable[Entry], root: str | None) -> list[Found]:
@@ -100,6 +108,13 @@ def _read(entries: Iterable[Entry], prefix: str) -> Iterator[PackageFile]:
                 field="files",
             )
         yield PackageFile(file.path.removeprefix(prefix), file.content, file.is_executable)
+
+
+def _alone(file: IO[bytes]) -> Entry:
+    content = file.read(packages.MOST_BYTES + 1)
+    if len(content) > packages.MOST_BYTES:
+        raise Invalid(f"it has more than {packages.MOST_BYTES:,} bytes", field="path")
+    return Entry(documents.NAME, lambda: PackageFile(documents.NAME, content, False))
 
 
 def _entries_of_folder(folder: Path) -> Iterator[Entry]:

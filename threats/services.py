@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from pathlib import Path
 
 from django.db import transaction
 from django.db.models import Count, QuerySet
@@ -69,7 +70,12 @@ def text_of(threat: Threat) -> tuple[str, str]:
 
 
 LIBRARY = Library(
-    name="threats", domain=DOMAIN, model=Threat, read=knowledge.shipped, text_of=text_of
+    name="threats",
+    domain=DOMAIN,
+    folder=Path(__file__).parent,
+    model=Threat,
+    read=knowledge.shipped,
+    text_of=text_of,
 )
 
 

@@ -1,5 +1,6 @@
 """The patterns that ship with contextd, and what every pattern is found by."""
 
+from pathlib import Path
 from typing import Any
 
 from contextd.shipped import Library, Reading, Record
@@ -36,6 +37,7 @@ def examples_of(pattern: Pattern) -> list[tuple[str, str]]:
 LIBRARY = Library(
     name="patterns",
     domain=DOMAIN,
+    folder=Path(__file__).parent,
     model=Pattern,
     read=read,
     text_of=text_of,

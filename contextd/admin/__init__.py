@@ -2,7 +2,7 @@
 
 from contextd.admin import accounts, records  # noqa: F401  (they register their pages)
 from contextd.admin.editing import ByOperation, OperationForm
-from contextd.admin.rows import Rows, RowsByOperation
+from contextd.admin.rows import Rows, RowsByOperation, RowsOfProjects
 from contextd.admin.searching import SearchByMeaning, TagFilter
 from contextd.admin.shipping import OriginFilter, Shipped
 from contextd.admin.theme import (
@@ -24,6 +24,7 @@ __all__ = [
     "ReadOnly",
     "Rows",
     "RowsByOperation",
+    "RowsOfProjects",
     "SearchByMeaning",
     "Shipped",
     "TabularInline",

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
+from django.db.models import Model, QuerySet
 from django.utils.dateparse import parse_datetime
 from django.utils.html import escape
 from import_export.fields import Field
@@ -114,6 +115,7 @@ class RowsByOperation(Rows):
     another contextd changes nothing that only has the same number.
     """
 
+    model: ClassVar[type[Model]]
     save_operation: ClassVar[str]
     update_operation: ClassVar[str]
     fixed: ClassVar[Sequence[str]] = ()
@@ -137,9 +139,8 @@ class RowsByOperation(Rows):
             return None
         return self.records().filter(**{name: row[name] for name in self.same_by}).first()
 
-    def records(self) -> Any:
-        """Those that the caller may see."""
-        raise NotImplementedError
+    def records(self) -> QuerySet[Any]:
+        return self.model._default_manager.all()
 
     def write(self, record: Any, row: Row) -> Any:
         given = {name: row[name] for name in self.columns if name in row}
@@ -155,6 +156,22 @@ class RowsByOperation(Rows):
         saved: Any = pipeline.carry_out(operations.get(name), arguments, self.caller)
         self.redacted += saved.redacted
         return saved
+
+
+class RowsOfProjects(RowsByOperation):
+    """Of records that may belong to a project: named by one of its folders, as elsewhere too."""
+
+    def records(self) -> QuerySet[Any]:
+        return self.filter_export(super().records())
+
+    def filter_export(self, queryset: QuerySet[Any], **options: Any) -> QuerySet[Any]:
+        return queryset.prefetch_related("project__paths")
+
+    def cell(self, record: Any, name: str) -> Any:
+        if name != "project_path":
+            return super().cell(record, name)
+        paths = record.project.paths.all() if record.project else []
+        return next((one.path for one in paths), None)
 
 
 def structured(name: str, value: Any, empty: Any) -> Any:

@@ -19,6 +19,7 @@ from contextd.embedded import parent
 
 _STDERR = 2
 _PROGRESS_SECONDS = 10
+_HELD, _GO = "CONTEXTD_HELD", b"go"
 _DISK_FULL = re.compile("No space left on device|Check free disk space")
 _REASON = re.compile(r"fatal|panic|error", re.IGNORECASE)
 
@@ -55,6 +56,8 @@ class Program:
     account: Account | None = None
     directory: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    is_held: bool = False
+    """It prepares itself when it is started, and waits until it is let go."""
 
     def start(self) -> "Process":
         """For the main thread only, since the child lives as long as the thread it came from."""
@@ -68,11 +71,11 @@ class Program:
         account = self.account
         return subprocess.Popen(  # noqa: S603  (our own programs, without a shell)
             [str(word) for word in self.command],
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if self.is_held else subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             cwd=self.directory,
-            env={**os.environ, **self.environment},
+            env={**os.environ, **self.environment, **({_HELD: "yes"} if self.is_held else {})},
             umask=0o077,
             # Ctrl-C in the terminal is for us alone, who then stop the children in order.
             start_new_session=True,
@@ -91,12 +94,21 @@ class Process:
         self.pid = child.pid
         self.program = program
         self._child = child
+        self._is_held = program.is_held
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+    def let_go(self) -> None:
+        """Have one that is held begin; where it has ended, whoever watches it will see that."""
+        self._is_held = False
+        if self._child.stdin:
+            with contextlib.suppress(BrokenPipeError):
+                self._child.stdin.write(_GO)
+                self._child.stdin.close()
 
     def has_ended(self) -> bool:
         return self._child.poll() is not None
@@ -123,7 +135,7 @@ class Process:
 
     def stop(self) -> None:
         for step in self.program.stop:
-            if self.has_ended():
+            if self.has_ended() or self._is_held:
                 break
             self._child.send_signal(step.number)
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -141,6 +153,12 @@ class Process:
             return f"{self.name} ended with {signal.Signals(-code).name}{place}"
         reason = f": {last_words(log.read_text(errors='replace'))} ({log})" if log else ""
         return f"{self.name} ended with exit code {code}{reason}"
+
+
+def wait_until_let_go() -> None:
+    """In a program that may be held; it ends without a word where whoever holds it does."""
+    if os.environ.pop(_HELD, None) and sys.stdin.buffer.read(len(_GO)) != _GO:
+        sys.exit(1)
 
 
 def last_words(output: str) -> str:

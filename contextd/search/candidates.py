@@ -3,13 +3,12 @@
 Records are filtered here, before the cut, so a filter never costs a result.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from django.db import connection
-
+from contextd import limits
 from contextd.search import terms, vectors
 from contextd.search.embedding import Vector
 from contextd.search.scope import Scope
@@ -31,10 +30,6 @@ passages through 7 * sqrt(N) of them at most; where that gives too few, few pass
 
 MOST_EF_SEARCH = 1000
 MOST_SCANNED = 20_000
-SEARCH_ON = """
-SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),
-    set_config('hnsw.ef_search', %s, true), set_config('hnsw.max_scan_tuples', %s, true)
-"""
 COUNTS = """
 SELECT term, sum(passages)::bigint FROM search_termcount
 WHERE term = ANY(%s) AND collection_id = ANY(%s)
@@ -90,7 +85,7 @@ def asked_words(scope: Scope, query: str) -> list[Word]:
         terms.number(scope.domain, term): weight
         for term, weight in terms.query_weights(query).items()
     }
-    passages = dict(_rows(COUNTS, [list(asked), scope.collections]))
+    passages = dict(limits.rows(COUNTS, [list(asked), scope.collections]))
     words = [
         Word(
             number,
@@ -102,15 +97,17 @@ def asked_words(scope: Scope, query: str) -> list[Word]:
     return sorted(words, key=lambda word: word.passages)
 
 
-def gather(scope: Scope, words: Sequence[Word], vector: Vector | None, depth: int) -> Candidates:
-    """A few hundred passages; each step deeper reads that much more."""
-    near = nearest(scope, vector, NEAREST * depth) if vector and scope.covered else []
+def by_words(scope: Scope, words: Sequence[Word], depth: int) -> Candidates:
+    """A hundred passages; each step deeper reads that much more."""
     asked = _rarest(words, MOST_POSTINGS * depth)
     rich = richest(scope, asked, RICHEST * depth) if asked else []
-    exhausted = (
-        len(near) < NEAREST * depth and len(rich) < RICHEST * depth and len(asked) == len(words)
-    )
-    return Candidates({*near, *rich}, exhausted)
+    return Candidates(set(rich), len(rich) < RICHEST * depth and len(asked) == len(words))
+
+
+def by_meaning(scope: Scope, vector: Vector | None, depth: int) -> Candidates:
+    """A hundred passages; each step deeper as many times more."""
+    near = nearest(scope, vector, NEAREST * depth) if vector and scope.covered else []
+    return Candidates(set(near), len(near) < NEAREST * depth)
 
 
 def nearest(scope: Scope, vector: Vector, limit: int) -> list[int]:
@@ -124,9 +121,13 @@ def nearest(scope: Scope, vector: Vector, limit: int) -> list[int]:
     if scope.covered <= EXACT_PER_ROOT * root:
         return _ids(by_scan, [*here, *asked])
     furthest = FURTHEST_PER_ROOT * root * limit / NEAREST if records else MOST_SCANNED
-    _rows(SEARCH_ON, [str(min(limit, MOST_EF_SEARCH)), str(round(furthest))])
+    search_on = {
+        "hnsw.iterative_scan": "relaxed_order",
+        "hnsw.ef_search": min(limit, MOST_EF_SEARCH),
+        "hnsw.max_scan_tuples": round(furthest),
+    }
     by_index = NEAREST_BY_INDEX.format(within=within, dimensions=len(vector))
-    found = _ids(by_index, [*here, *asked])
+    found = _ids(by_index, [*here, *asked], search_on)
     return found if len(found) == limit else _ids(by_scan, [*here, *asked])
 
 
@@ -146,12 +147,7 @@ def richest(scope: Scope, words: Sequence[Word], limit: int) -> list[int]:
     return _ids(statement.format(records=records), [*asked, *here, limit])
 
 
-def _ids(statement: str, parameters: Sequence[Any]) -> list[int]:
-    return [number for (number,) in _rows(statement, parameters)]
-
-
-def _rows(statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
-        return rows
+def _ids(
+    statement: str, parameters: Sequence[Any], options: Mapping[str, str | int] = limits.NO_OPTIONS
+) -> list[int]:
+    return [number for (number,) in limits.rows(statement, parameters, options)]

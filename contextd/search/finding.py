@@ -3,10 +3,10 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from django.db import connection
 from django.db.models import QuerySet
 from pgvector import SparseVector
 
@@ -189,42 +189,64 @@ def passages_of(domain: str, record_id: int, most: int) -> list[Passage]:
     return list(own.only("headline", "text", "first_line", "last_line").order_by("ordinal")[:most])
 
 
+class Meaning:
+    """A query on its way to a vector, for which whoever searches waits as late as possible."""
+
+    def __init__(self, query: str) -> None:
+        # Half of the time there is, so that the search by words has the rest.
+        self._seconds = min(QUERY_SECONDS, SHARE_FOR_EMBEDDING * limits.time_left())
+        self._asked = embedding.begin_query(query, self._seconds)
+
+    @cached_property
+    def space(self) -> str | None:
+        """Where to compare it, known before the vector is in all but a first search."""
+        if expected := embedding.expected_space():
+            return expected
+        return self._embedded.space if self._embedded else vectors.space_of(embedding.model())
+
+    @property
+    def vector(self) -> Vector | None:
+        """None when the backend does not answer, or has another space now than was expected."""
+        if self._embedded and self._embedded.space == self.space:
+            return self._embedded.vectors[0]
+        return None
+
+    @cached_property
+    def _embedded(self) -> Embedded | None:
+        try:
+            return self._asked.result(self._seconds)
+        except (EmbeddingUnavailable, TimeoutError) as error:
+            logger.warning("a search goes by words alone: %s", error)
+            return None
+
+
 def _search(
     query: str, where: Where, *, limit: int, headline: str, weights: Weights, choose: Choose
 ) -> Found:
     if not query.strip():
         return Found([], pending=0, by_meaning=True)
-    embedded = _embedded(query)
-    space = embedded.space if embedded else vectors.space_of(embedding.model())
-    with telemetry.timed("search", domain=where.domain), limits.transaction():
-        looked = where.look(space)
+    with telemetry.timed("search", domain=where.domain):
+        meaning = Meaning(query)
+        looked = where.look(meaning.space)
         notes.searched(where.domain, query, looked.collections, looked.passages)
         if not looked.passages:
-            return Found([], pending=0, by_meaning=embedded is not None)
-        rated = _rated(looked, query, embedded.vectors[0] if embedded else None, limit)
+            return Found([], pending=0, by_meaning=meaning.vector is not None)
+        rated = _rated(looked, query, meaning, limit)
         near = within_reach(rated, weights, limit, choose)
         hits = _hits(near, headline, weights, limit, choose)
-    return Found(hits, looked.passages - looked.covered, embedded is not None)
+    return Found(hits, looked.passages - looked.covered, meaning.vector is not None)
 
 
-def _embedded(query: str) -> Embedded | None:
-    """Within half the time there is, so that the search by words has the rest."""
-    try:
-        timeout = min(QUERY_SECONDS, SHARE_FOR_EMBEDDING * limits.time_left())
-        return embedding.embed_query(query, timeout)
-    except EmbeddingUnavailable as error:
-        logger.warning("a search goes by words alone: %s", error)
-        return None
-
-
-def _rated(where: Scope, query: str, vector: Vector | None, limit: int) -> list[Rated]:
+def _rated(where: Scope, query: str, meaning: Meaning, limit: int) -> list[Rated]:
     """The passages worth ranking, of as many records as are asked for where there are so many."""
     words = candidates.asked_words(where, query)
     rated: list[Rated] = []
     for depth in DEPTHS:
-        found = candidates.gather(where, words, vector, depth)
-        rated = _rate(where, found.passages, words, vector)
-        if found.exhausted or len({passage.record_id for passage in rated}) >= limit:
+        rich = candidates.by_words(where, words, depth)
+        near = candidates.by_meaning(where, meaning.vector, depth)
+        rated = _rate(where, rich.passages | near.passages, words, meaning.vector)
+        records = {passage.record_id for passage in rated}
+        if len(records) >= limit or (rich.exhausted and near.exhausted):
             break
     return rated
 
@@ -239,9 +261,7 @@ def _rate(
         "space": where.space,
         "passages": list(passages),
     }
-    with connection.cursor() as cursor:
-        cursor.execute(RATE, parameters)
-        rows = cursor.fetchall()
+    rows = limits.rows(RATE, parameters)
     # Without a vector a passage is taken for an average one, so that its words decide.
     cosines = [cosine for _, _, cosine, _ in rows if cosine is not None]
     average = fmean(cosines) if cosines else 0.0
@@ -293,6 +313,4 @@ def _read(near: Sequence[Rated], headline: str) -> dict[int, Text]:
         "most_compared": MOST_COMPARED,
         "passages": [rated.passage_id for rated in near],
     }
-    with connection.cursor() as cursor:
-        cursor.execute(READ, parameters)
-        return {passage_id: Text(*row) for passage_id, *row in cursor.fetchall()}
+    return {passage_id: Text(*row) for passage_id, *row in limits.rows(READ, parameters)}

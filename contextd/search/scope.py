@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import EmptyResultSet
-from django.db import connection
 from django.db.models import QuerySet
+
+from contextd import limits
 
 Parameters = tuple[Any, ...]
 
@@ -62,9 +63,7 @@ def look_in(
         "shared": shared,
         "projects": None if projects is None else list(projects),
     }
-    with connection.cursor() as cursor:
-        cursor.execute(SIZES, parameters)
-        collections, passages, covered, indexed = cursor.fetchone()
+    ((collections, passages, covered, indexed),) = limits.rows(SIZES, parameters)
     return Scope(domain, space, collections, passages, covered, indexed, condition)
 
 

@@ -34,7 +34,7 @@ def paths() -> list[str]:
     pages = [reverse("home"), f"{reverse('search')}?q={fix}", record, reverse("live")]
     lists = [list_of(model) for model in (Remediation, Skill, Threat)]
     forms = [form_of(model) for model in (Remediation, Skill, Context, User)]
-    return [*pages, reverse("admin:index"), *lists, *forms, reverse("admin:skills_skill_import")]
+    return [*pages, reverse("admin:index"), *lists, *forms, reverse("admin:skills_skill_take_in")]
 
 
 @needs_axe

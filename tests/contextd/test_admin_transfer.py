@@ -18,12 +18,14 @@ from contextd import pipeline, search
 from contextd.callers import Caller
 from contextd.search.models import Passage
 from remediations.models import Remediation
+from skills.models import Skill
 from tests.conftest import Call
 from threats.models import Threat
 from troubleshoot.models import Pattern
 
 CHECKPOINTS = "/admin/checkpoints/checkpoint/"
 REMEDIATIONS = "/admin/remediations/remediation/"
+SKILLS = "/admin/skills/skill/"
 PATTERNS = "/admin/troubleshoot/pattern/"
 THREATS = "/admin/threats/threat/"
 EXAMPLE: Path = settings.BASE_DIR / "tests/threats/example.yaml"
@@ -204,6 +206,25 @@ def test_selected_and_filtered_records_are_exported(admin_client: Client, call: 
 
     assert [row["summary"] for row in selected] == ["b"]
     assert [row["summary"] for row in filtered] == ["a"]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_skills_come_and_go(admin_client: Client, call: Call, form: str) -> None:
+    fields = {"name": "One", "description": "d", "content": "# Do it\n", "version": "1.0.0"}
+    facts = {"author": "team", "category": "general", "tags": ["a"], "metadata": {"k": "v"}}
+    created = call("skill_create", **fields, **facts, project_path="/w/shop")
+    file = exported(admin_client, SKILLS, form)
+    take_in(admin_client, SKILLS, form, file)
+    call("skill_delete", id=created.id)
+    take_in(admin_client, SKILLS, form, file)
+
+    (skill,) = call("skill_list").skills
+    kept = skill.model_dump(include={*fields, *facts})
+    assert kept == {**fields, **facts}
+    assert Skill.objects.get().project.paths.get().path == "/w/shop"
+    changed = file.replace(b"# Do it", b"# Do it well")
+    take_in(admin_client, SKILLS, form, changed)
+    assert call("skill_get", id=skill.id).version == "1.0.1"
 
 
 PATTERN = {

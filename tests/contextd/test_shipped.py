@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,6 +38,7 @@ with isolate_apps("contextd"):
 class Files:
     """What ships just now, by key."""
 
+    folder: Path
     texts: dict[str, dict[str, Any]] = field(default_factory=dict)
     complaints: list[Complaint] = field(default_factory=list)
 
@@ -45,6 +47,7 @@ class Files:
         return Library(
             name="proverbs",
             domain=DOMAIN,
+            folder=self.folder,
             model=Proverb,
             read=self._read,
             text_of=lambda row: (row.key, row.text),
@@ -60,10 +63,10 @@ class Files:
 
 
 @pytest.fixture
-def files(transactional_db: None) -> Iterator[Files]:
+def files(transactional_db: None, tmp_path: Path) -> Iterator[Files]:
     with connection.schema_editor() as editor:
         editor.create_model(Proverb)
-    yield Files()
+    yield Files(tmp_path)
     with connection.schema_editor() as editor:
         editor.delete_model(Proverb)
 
@@ -225,6 +228,25 @@ def test_while_a_file_is_faulty_nothing_is_retired(files: Files) -> None:
 
     assert loaded.complaints == files.complaints
     assert (loaded.updated, loaded.retired) == (["cook"], [])
+
+
+def test_files_that_did_not_change_are_not_read_again(files: Files) -> None:
+    (files.folder / "bird.yaml").write_text("text: The early bird")
+    files.texts = {"bird": {"text": "The early bird"}}
+    assert shipped.load_changed(files.library).added == ["bird"]
+    files.texts = {"bird": {"text": "The late worm"}}
+    assert shipped.load_changed(files.library) == Loaded()
+
+    (files.folder / "bird.yaml").write_text("text: The late worm")
+    assert shipped.load_changed(files.library).updated == ["bird"]
+    Proverb.objects.all().delete()
+    assert shipped.load_changed(files.library).added == ["bird"]
+
+
+def test_files_with_a_mistake_are_read_again(files: Files) -> None:
+    files.complaints = [Complaint("bird.yaml", 3, "text is required")]
+    assert shipped.load_changed(files.library).complaints
+    assert shipped.load_changed(files.library).complaints
 
 
 def test_processes_that_start_at_once_load_one_after_the_other(files: Files) -> None:

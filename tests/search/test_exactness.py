@@ -32,7 +32,7 @@ def queries(server: EmbeddingServer, db: None) -> list[str]:
 
 
 def best_of_all(query: str) -> list[int]:
-    embedded = embedding.embed_query(query, 20)
+    embedded = embedding.embed([query], 20)
     where = scope.look_in(DOMAIN, None, shared=True, records=None, space=embedded.space)
     words = candidates.asked_words(where, query)
     every = set(Passage.objects.values_list("pk", flat=True))

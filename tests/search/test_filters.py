@@ -90,7 +90,7 @@ def plan_of(captured: CaptureQueriesContext) -> str:
     """How Postgres runs the search for the nearest vectors."""
     (nearest,) = (q["sql"] for q in captured if "halfvec(" in q["sql"] and "ORDER BY" in q["sql"])
     with connection.cursor() as cursor:
-        cursor.execute("EXPLAIN " + nearest)
+        cursor.execute("EXPLAIN " + nearest[nearest.index("SELECT") :])
         return "\n".join(line for (line,) in cursor.fetchall())
 
 

@@ -143,9 +143,9 @@ def test_a_text_that_is_refused_does_not_put_the_server_aside(server: EmbeddingS
 def test_a_query_asked_again_is_not_embedded_again(
     use_server: UseServer, server: EmbeddingServer
 ) -> None:
-    first = embedding.embed_query("car", 5)
-    assert embedding.embed_query("car", 5) == first
+    first = embedding.begin_query("car", 5).result()
+    assert embedding.begin_query("car", 5).result() == first
     assert server.texts == ["car"]
 
     use_server(server.base_url, model="other-model")
-    assert embedding.embed_query("car", 5).space == "other-model:32"
+    assert embedding.begin_query("car", 5).result().space == "other-model:32"

@@ -215,8 +215,8 @@ def test_markdown_is_shown_without_what_could_run(admin_client: Client) -> None:
 
 
 def upload(client: Client, archive: bytes, **fields: str) -> Any:
-    form = {"archive": SimpleUploadedFile("skills.zip", archive), **fields}
-    return client.post(f"{LIST}import/", form, follow=True)
+    form = {"file": SimpleUploadedFile("skills.zip", archive), **fields}
+    return client.post(f"{LIST}take-in/", form, follow=True)
 
 
 def test_skills_come_in_and_go_out_as_archives(
@@ -231,10 +231,16 @@ def test_skills_come_in_and_go_out_as_archives(
     assert told[2] == "new: pdf-forms 1.4.0"
     (skill,) = call("skill_list").skills
     assert call("skill_history", id=skill.id).versions[0].note == "v1"
-    answer = act(admin_client, "export", skill.id)
+    answer = act(admin_client, "export_as_archive", skill.id)
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         assert {name: archive.read(name) for name in archive.namelist()} == files
     assert "it is no zip archive" in upload(admin_client, b"text").content.decode()
+
+
+def test_a_document_comes_in_by_itself(admin_client: Client, call: Call, warm_model: None) -> None:
+    assert messages_of(upload(admin_client, document("one"))) == ["new: one 1.0.0"]
+    assert "must begin with front matter" in str(messages_of(upload(admin_client, b"---\nx")))
+    assert [skill.name for skill in call("skill_list").skills] == ["one"]
 
 
 def test_staff_without_permission_may_not(client: Client, create: Create) -> None:
@@ -242,7 +248,7 @@ def test_staff_without_permission_may_not(client: Client, create: Create) -> Non
     User.objects.create_user("sam", password="sam-s-secret", is_staff=True)
     client.login(username="sam", password="sam-s-secret")
 
-    assert client.get(f"{LIST}import/").status_code == 403
+    assert client.get(f"{LIST}take-in/").status_code == 403
     assert upload(client, zipped({})).status_code == 403
     assert client.get(f"{LIST}{pk}/versions/").status_code == 403
     assert client.post(f"{LIST}{pk}/versions/", {"version": "1.0.0"}).status_code == 403

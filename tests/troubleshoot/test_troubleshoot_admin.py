@@ -1,5 +1,6 @@
 """People write patterns and learn from sessions in the admin."""
 
+import dataclasses
 import json
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from django.test import Client
 
 from contextd import shipped
-from contextd.shipped import Library, Reading, Record
+from contextd.shipped import Reading, Record
 from tests.conftest import Call
 from tests.troubleshoot.conftest import DISK_FULL, KNOWN, Know
 from troubleshoot import library
@@ -93,16 +94,7 @@ def test_people_win_over_what_ships_until_they_take_it(admin_client: Client, cal
     def load() -> None:
         values = {**KNOWN["disk-full"], "confused_with": [], "references": [], **texts}
         reading = Reading([Record("disk-full", values)], [])
-        shipped.load(
-            Library(
-                name="patterns",
-                domain=library.DOMAIN,
-                model=Pattern,
-                read=lambda: reading,
-                text_of=library.text_of,
-                examples_of=library.examples_of,
-            )
-        )
+        shipped.load(dataclasses.replace(library.LIBRARY, read=lambda: reading))
 
     load()
     Pattern.objects.update(cause="What people know here.")

@@ -1,4 +1,4 @@
-"""`manage.py load_shipped`: what `up` does at each start, for parts that are run apart."""
+"""`manage.py load_shipped`: what `up` does by itself, for parts that are run apart."""
 
 from typing import Any
 

@@ -16,7 +16,7 @@ from django.core.management.base import BaseCommand
 from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from contextd import embedded, secret_key, shipped, supervisor, web
+from contextd import embedded, secret_key, serving, shipped, supervisor, web
 from contextd.embedded.processes import say
 
 _TICK_SECONDS = 0.5
@@ -60,14 +60,14 @@ class Command(BaseCommand):
             restarted = supervisor.start_valkey(running)
             with usable_database():
                 migrate()
-            # What people wait for starts first; the rest is done while it does.
-            server = running.enter_context(supervisor.web_server().start())
+            server = running.enter_context(serving.process())
+            server.let_go()
+            parts = [*postgres, server]
             with usable_database():
                 load_shipped()
             restarted.append(running.enter_context(supervisor.Restarted(supervisor.worker())))
             restarted += supervisor.start_gateway(running)
-            parts = [*postgres, server]
-            server.wait_until(lambda: all_run(parts) and web.ask("/readyz") is not None, pause=0.2)
+            server.wait_until(lambda: all_run(parts) and web.ask("/readyz") is not None, pause=0.1)
             with usable_database():
                 self.greet()
             self.is_watching = True
@@ -125,7 +125,7 @@ def migrate() -> None:
 
 def load_shipped() -> None:
     for library in shipped.libraries():
-        for complaint in shipped.load(library).complaints:
+        for complaint in shipped.load_changed(library).complaints:
             say(f"contextd: not loaded: {complaint}")
 
 

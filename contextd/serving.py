@@ -1,0 +1,71 @@
+"""The web server by itself: `python -m contextd.serving`."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+from contextd import garbage
+from contextd.embedded.processes import Process, Program, Signal, wait_until_let_go
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+DATA_DIR = "CONTEXTD_DATA_DIR"
+
+_begun: list[Process] = []
+
+
+def begin() -> None:
+    """Have it import for seconds while `up` does, for whose main thread this is.
+
+    Not in a first start, in which it would look for the secret key before there is one.
+    """
+    folder = Path(os.environ.get(DATA_DIR) or CHECKOUT / ".contextd").expanduser()
+    if (folder / "secret_key").exists():
+        _begun.append(program().start())
+
+
+def process() -> Process:
+    """The one that was begun, or a new one."""
+    return _begun.pop() if _begun else program().start()
+
+
+def program() -> Program:
+    """It reads the settings itself, since they take time to read."""
+    folder = os.environ.get(DATA_DIR)
+    return Program(
+        name="the web server",
+        command=[sys.executable, "-m", "contextd.serving"],
+        stop=[Signal(signal.SIGTERM, 10)],
+        directory=CHECKOUT,
+        environment={DATA_DIR: str(Path(folder).expanduser().absolute())} if folder else {},
+        is_held=True,
+    )
+
+
+def main() -> None:
+    garbage.put_off()
+    import uvicorn
+
+    try:
+        from contextd.asgi import application
+    finally:
+        wait_until_let_go()  # while it is held, `up` says what is wrong
+    from django.conf import settings
+
+    uvicorn.run(
+        application,
+        host=settings.ENVIRONMENT.http_host,
+        port=settings.ENVIRONMENT.http_port,
+        loop="uvloop",
+        http="httptools",
+        lifespan="on",
+        timeout_graceful_shutdown=5,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        log_level=settings.LIBRARY_LOG_LEVEL.lower(),
+    )
+
+
+if __name__ == "__main__":
+    main()
