@@ -69,10 +69,16 @@ def exact_scores(asked: dict[str, Any], limit: int) -> list[float]:
     embedded = embedding.embed([read.text], SECONDS)
     every = set(Passage.objects.values_list("pk", flat=True))
     with transaction.atomic():
+        asked_for = candidates.asked_in(services.DOMAIN, read.text)
         where = scope.look_in(
-            services.DOMAIN, None, shared=True, records=None, space=embedded.space
+            services.DOMAIN,
+            None,
+            shared=True,
+            records=None,
+            space=embedded.space,
+            words=list(asked_for),
         )
-        words = candidates.asked_words(where, read.text)
+        words = candidates.asked_words(where, asked_for)
         rated = finding._rate(where, every, words, embedded.vectors[0])
         near = within_reach(rated, scoring.WEIGHTS, RATED)
         hits = finding._hits(near, read.headline, scoring.WEIGHTS, RATED)

@@ -130,7 +130,7 @@ class SkillRows(RowsOfProjects):
     lists, objects = ["prerequisites", "tags"], ["metadata"]
     fixed = ["project_path", "author"]
     same_by = ["name"]
-    told_only = (*RowsOfProjects.told_only, "state")
+    told_only = [*RowsOfProjects.told_only, "state"]
 
 
 @admin.register(Skill)

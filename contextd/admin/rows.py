@@ -122,7 +122,7 @@ class RowsByOperation(Rows):
     """Columns that only a new record takes."""
     same_by: ClassVar[Sequence[str]]
     """Two that are alike in these are the same, wherever they were made."""
-    told_only = ("id", "created_by", "created_at")
+    told_only: ClassVar[Sequence[str]] = ["id", "created_by", "created_at"]
 
     def known(self, row: Row) -> Any:
         return self._by_id(row) or self._alike(row)

@@ -13,7 +13,12 @@ from contextd.search import terms, vectors
 from contextd.search.embedding import Vector
 from contextd.search.scope import Scope
 
-NEAREST = RICHEST = 100
+RICHEST = MOST_NEAREST = 100
+NEAREST_OF_RECORD, LEAST_NEAREST = 10, 50
+"""So many of the nearest for each record asked for. Of the five best of 10,000 checkpoints none is
+missed with 50 of them, where as many of the richest as here are looked at too.
+"""
+
 MOST_POSTINGS = 10_000
 """So many entries are read, those of the rarest words; the others rank what these find."""
 
@@ -30,11 +35,6 @@ passages through 7 * sqrt(N) of them at most; where that gives too few, few pass
 
 MOST_EF_SEARCH = 1000
 MOST_SCANNED = 20_000
-COUNTS = """
-SELECT term, sum(passages)::bigint FROM search_termcount
-WHERE term = ANY(%s) AND collection_id = ANY(%s)
-GROUP BY term
-"""
 WITHIN = "space_id = %s AND collection_id = ANY(%s)"
 NEAREST_BY_SCAN = """
 SELECT passage_id FROM search_embedding WHERE {within}
@@ -75,24 +75,22 @@ class Candidates:
     exhausted: bool
 
 
-def asked_words(scope: Scope, query: str) -> list[Word]:
-    """The words of the query, the rarest first; those that stand nowhere in the scope count too.
+def asked_in(domain: str, query: str) -> dict[int, float]:
+    """How much each word of the query counts before its rarity, by number."""
+    weights = terms.query_weights(query)
+    return {terms.number(domain, term): weight for term, weight in weights.items()}
+
+
+def asked_words(scope: Scope, asked: Mapping[int, float]) -> list[Word]:
+    """Those words, the rarest first; those that stand nowhere in the scope count too.
 
     What is asked for and not there is missed: without it, a record that shares one word of ten
     with the query would seem to have all that can be had, above all where little is stored.
     """
-    asked = {
-        terms.number(scope.domain, term): weight
-        for term, weight in terms.query_weights(query).items()
-    }
-    passages = dict(limits.rows(COUNTS, [list(asked), scope.collections]))
     words = [
-        Word(
-            number,
-            passages.get(number, 0),
-            weight * terms.rarity(scope.passages, passages.get(number, 0)),
-        )
+        Word(number, containing, weight * terms.rarity(scope.passages, containing))
         for number, weight in asked.items()
+        for containing in [scope.containing.get(number, 0)]
     ]
     return sorted(words, key=lambda word: word.passages)
 
@@ -104,10 +102,11 @@ def by_words(scope: Scope, words: Sequence[Word], depth: int) -> Candidates:
     return Candidates(set(rich), len(rich) < RICHEST * depth and len(asked) == len(words))
 
 
-def by_meaning(scope: Scope, vector: Vector | None, depth: int) -> Candidates:
-    """A hundred passages; each step deeper as many times more."""
-    near = nearest(scope, vector, NEAREST * depth) if vector and scope.covered else []
-    return Candidates(set(near), len(near) < NEAREST * depth)
+def by_meaning(scope: Scope, vector: Vector | None, records: int, depth: int) -> Candidates:
+    """Ten passages for each record that is asked for, up to a hundred; deeper, that much more."""
+    most = depth * min(MOST_NEAREST, max(LEAST_NEAREST, NEAREST_OF_RECORD * records))
+    near = nearest(scope, vector, most) if vector and scope.covered else []
+    return Candidates(set(near), len(near) < most)
 
 
 def nearest(scope: Scope, vector: Vector, limit: int) -> list[int]:
@@ -120,7 +119,7 @@ def nearest(scope: Scope, vector: Vector, limit: int) -> list[int]:
     root = scope.indexed**0.5
     if scope.covered <= EXACT_PER_ROOT * root:
         return _ids(by_scan, [*here, *asked])
-    furthest = FURTHEST_PER_ROOT * root * limit / NEAREST if records else MOST_SCANNED
+    furthest = FURTHEST_PER_ROOT * root * limit / MOST_NEAREST if records else MOST_SCANNED
     search_on = {
         "hnsw.iterative_scan": "relaxed_order",
         "hnsw.ef_search": min(limit, MOST_EF_SEARCH),

@@ -1,7 +1,7 @@
 """Finding records by words and meaning."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
@@ -69,9 +69,14 @@ class Where:
     shared: bool
     records: QuerySet[Any] | None
 
-    def look(self, space: str | None) -> Scope:
+    def look(self, space: str | None, words: Iterable[int] = ()) -> Scope:
         return scope.look_in(
-            self.domain, self.projects, shared=self.shared, records=self.records, space=space
+            self.domain,
+            self.projects,
+            shared=self.shared,
+            records=self.records,
+            space=space,
+            words=list(words),
         )
 
 
@@ -227,23 +232,23 @@ def _search(
         return Found([], pending=0, by_meaning=True)
     with telemetry.timed("search", domain=where.domain):
         meaning = Meaning(query)
-        looked = where.look(meaning.space)
+        asked = candidates.asked_in(where.domain, query)
+        looked = where.look(meaning.space, asked)
         notes.searched(where.domain, query, looked.collections, looked.passages)
         if not looked.passages:
             return Found([], pending=0, by_meaning=meaning.vector is not None)
-        rated = _rated(looked, query, meaning, limit)
+        rated = _rated(looked, candidates.asked_words(looked, asked), meaning, limit)
         near = within_reach(rated, weights, limit, choose)
         hits = _hits(near, headline, weights, limit, choose)
     return Found(hits, looked.passages - looked.covered, meaning.vector is not None)
 
 
-def _rated(where: Scope, query: str, meaning: Meaning, limit: int) -> list[Rated]:
+def _rated(where: Scope, words: Sequence[Word], meaning: Meaning, limit: int) -> list[Rated]:
     """The passages worth ranking, of as many records as are asked for where there are so many."""
-    words = candidates.asked_words(where, query)
     rated: list[Rated] = []
     for depth in DEPTHS:
         rich = candidates.by_words(where, words, depth)
-        near = candidates.by_meaning(where, meaning.vector, depth)
+        near = candidates.by_meaning(where, meaning.vector, limit, depth)
         rated = _rate(where, rich.passages | near.passages, words, meaning.vector)
         records = {passage.record_id for passage in rated}
         if len(records) >= limit or (rich.exhausted and near.exhausted):

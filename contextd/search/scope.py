@@ -1,6 +1,7 @@
 """Where a search looks: which collections, and which of their records."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.exceptions import EmptyResultSet
@@ -11,17 +12,25 @@ from contextd import limits
 Parameters = tuple[Any, ...]
 
 SIZES = """
-SELECT coalesce(array_agg(collection.id), '{}'),
-    coalesce(sum(collection.passages), 0)::bigint,
-    coalesce(sum(covered.passages), 0)::bigint,
-    (SELECT coalesce(sum(passages), 0)::bigint FROM search_coverage WHERE space_id = %(space)s)
-FROM search_collection AS collection
-LEFT JOIN search_coverage AS covered
-    ON covered.collection_id = collection.id AND covered.space_id = %(space)s
-WHERE domain = %(domain)s AND collection.passages > 0 AND CASE
-    WHEN project_id IS NULL THEN %(shared)s
-    ELSE %(projects)s::bigint[] IS NULL OR project_id = ANY(%(projects)s)
-END
+WITH looked AS (
+    SELECT id, passages FROM search_collection
+    WHERE domain = %(domain)s AND passages > 0 AND CASE
+        WHEN project_id IS NULL THEN %(shared)s
+        ELSE %(projects)s::bigint[] IS NULL OR project_id = ANY(%(projects)s)
+    END
+), covered AS (
+    SELECT collection_id, passages FROM search_coverage WHERE space_id = %(space)s
+), counted AS (
+    SELECT term, sum(passages)::bigint AS number FROM search_termcount
+    WHERE term = ANY(%(words)s) AND collection_id IN (SELECT id FROM looked)
+    GROUP BY term
+)
+SELECT ARRAY(SELECT id FROM looked),
+    coalesce((SELECT sum(passages) FROM looked), 0)::bigint,
+    coalesce((SELECT sum(passages) FROM covered WHERE collection_id IN (SELECT id FROM looked)), 0)
+        ::bigint,
+    coalesce((SELECT sum(passages) FROM covered), 0)::bigint,
+    ARRAY(SELECT ARRAY[term, number] FROM counted)
 """
 
 
@@ -30,6 +39,7 @@ class Scope:
     """Collections of one domain, and a condition on `record_id` as SQL, empty for all.
 
     `covered` of the passages have a vector in `space`, in which there are `indexed` altogether.
+    `containing` tells how many have each word of the query that stands somewhere in it.
     """
 
     domain: str
@@ -39,6 +49,7 @@ class Scope:
     covered: int
     indexed: int
     records: tuple[str, Parameters]
+    containing: dict[int, int] = field(default_factory=dict)
 
 
 def look_in(
@@ -48,8 +59,9 @@ def look_in(
     shared: bool,
     records: QuerySet[Any] | None,
     space: str | None,
+    words: Sequence[int] = (),
 ) -> Scope:
-    """`projects` is None for all of them; `shared` adds what belongs to none.
+    """`projects` is None for all of them; `shared` adds what belongs to none; `words` by number.
 
     No collection is in it when the condition on records can never be met.
     """
@@ -62,9 +74,10 @@ def look_in(
         "space": space,
         "shared": shared,
         "projects": None if projects is None else list(projects),
+        "words": list(words),
     }
-    ((collections, passages, covered, indexed),) = limits.rows(SIZES, parameters)
-    return Scope(domain, space, collections, passages, covered, indexed, condition)
+    ((collections, passages, covered, indexed, counted),) = limits.rows(SIZES, parameters)
+    return Scope(domain, space, collections, passages, covered, indexed, condition, dict(counted))
 
 
 def _condition(records: QuerySet[Any] | None) -> tuple[str, Parameters]:

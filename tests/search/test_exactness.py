@@ -33,8 +33,11 @@ def queries(server: EmbeddingServer, db: None) -> list[str]:
 
 def best_of_all(query: str) -> list[int]:
     embedded = embedding.embed([query], 20)
-    where = scope.look_in(DOMAIN, None, shared=True, records=None, space=embedded.space)
-    words = candidates.asked_words(where, query)
+    asked = candidates.asked_in(DOMAIN, query)
+    where = scope.look_in(
+        DOMAIN, None, shared=True, records=None, space=embedded.space, words=list(asked)
+    )
+    words = candidates.asked_words(where, asked)
     every = set(Passage.objects.values_list("pk", flat=True))
     rated = finding._rate(where, every, words, embedded.vectors[0])
     hits = finding._hits(rated, query, RECIPE, LIMIT)
