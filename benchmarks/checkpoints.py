@@ -78,7 +78,8 @@ def memory_of_children(parent: int) -> dict[str, float]:
         if int(fields["PPid"]) == parent and "VmRSS" in fields:
             words = command.split("\0")
             name = next(
-                (w for w in words if w in ("celery", "uvicorn")), os.path.basename(words[0])
+                (w for w in words if w in ("celery", "contextd.serving", "gateway_run")),
+                os.path.basename(words[0]),
             )
             found[name] = int(fields["VmRSS"].split()[0]) / 1024
     return found

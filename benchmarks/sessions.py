@@ -58,7 +58,7 @@ def web_process(parent: int) -> Path:
             command = (folder / "cmdline").read_bytes()
         except OSError:
             continue
-        if f"\nPPid:\t{parent}\n" in status and b"uvicorn" in command:
+        if f"\nPPid:\t{parent}\n" in status and b"contextd.serving" in command:
             return folder
     raise RuntimeError("there is no web server")
 

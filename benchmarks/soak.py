@@ -1,7 +1,8 @@
 """`make soak`: calls without end while upstreams and the gateway itself are killed at random.
 
 SOAK_MINUTES says how long, 20 unless given. It fails when a call is lost (no answer at all), or
-when memory, processes or file descriptors grow.
+when memory, processes or file descriptors of the gateway or the web server grow. The gateway is
+killed in the first half only: in the second one nothing begins anew that could have grown.
 """
 
 import asyncio
@@ -21,7 +22,8 @@ MINUTES = float(os.environ.get("SOAK_MINUTES", "20"))
 CLIENTS = 8
 ANSWER_SECONDS = 90
 KILL_EVERY = (2, 8)
-GATEWAY_SHARE = 0.1
+GATEWAY_LIVES = 65
+"""Seconds before it is killed; `up` gives up what ends again and again within a minute."""
 TOOLS = ["odd__echo", "odd__add", "odd__crash", "calm__echo", "calm__add"]
 SETTLE_SECONDS = 20
 MOST_GROWTH_MB = 50
@@ -30,28 +32,42 @@ MOST_MORE_FILES = 20
 
 @dataclass(frozen=True)
 class Weight:
-    """What the gateway and all below it hold."""
+    """What a process and all below it hold."""
 
     processes: int
     files: int
     megabytes: float
 
+    def has_grown_since(self, before: "Weight") -> bool:
+        return (
+            self.processes > before.processes
+            or self.files > before.files + MOST_MORE_FILES
+            or self.megabytes > before.megabytes + MOST_GROWTH_MB
+        )
+
+
+def part_of(ours: server.Server, word: str) -> psutil.Process:
+    """The gateway is started again by `up`, so it is looked for each time."""
+    for child in psutil.Process(ours.process.pid).children():
+        if word in " ".join(child.cmdline()):
+            return child
+    raise RuntimeError(f"{word} does not run")
+
 
 def gateway_of(ours: server.Server) -> psutil.Process:
-    """It is started again by `up`, so it is looked for each time."""
-    for child in psutil.Process(ours.process.pid).children():
-        if "gateway_run" in " ".join(child.cmdline()):
-            return child
-    raise RuntimeError("there is no gateway")
+    return part_of(ours, "gateway_run")
 
 
-def weigh(ours: server.Server) -> Weight:
-    gateway = gateway_of(ours)
-    return Weight(
-        processes=len(gateway.children(recursive=True)),
-        files=gateway.num_fds(),
-        megabytes=gateway.memory_info().rss / 2**20,
-    )
+def weigh(ours: server.Server) -> list[Weight]:
+    """The gateway, and the web server."""
+    return [
+        Weight(
+            processes=len(process.children(recursive=True)),
+            files=process.num_fds(),
+            megabytes=process.memory_info().rss / 2**20,
+        )
+        for process in (gateway_of(ours), part_of(ours, "contextd.serving"))
+    ]
 
 
 async def call_on(port: int, until: float, outcomes: Counter[str]) -> None:
@@ -69,37 +85,40 @@ async def call_on(port: int, until: float, outcomes: Counter[str]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def kill_on(ours: server.Server, until: float, outcomes: Counter[str]) -> None:
+async def kill_on(
+    ours: server.Server, until: float, outcomes: Counter[str], *, gateway_too: bool
+) -> None:
     while time.monotonic() < until:
         await asyncio.sleep(random.uniform(*KILL_EVERY))  # noqa: S311
         try:
             gateway = gateway_of(ours)
             upstreams = gateway.children()
-            is_gateway = random.random() < GATEWAY_SHARE  # noqa: S311
-            victim = gateway if is_gateway or not upstreams else random.choice(upstreams)  # noqa: S311
+            is_old = time.time() - gateway.create_time() > GATEWAY_LIVES
+            victim = gateway if gateway_too and is_old else random.choice(upstreams)  # noqa: S311
             victim.kill()
             outcomes["kills"] += 1
-        except (RuntimeError, psutil.NoSuchProcess):
+        except (RuntimeError, IndexError, psutil.NoSuchProcess):
             continue  # it is being started again
 
 
-async def soak(ours: server.Server) -> Counter[str]:
-    outcomes: Counter[str] = Counter()
-    until = time.monotonic() + MINUTES * 60
+async def soak(ours: server.Server, outcomes: Counter[str], *, gateway_too: bool) -> None:
+    """Half of the time."""
+    until = time.monotonic() + MINUTES * 60 / 2
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(kill_on(ours, until, outcomes))
+        tasks.create_task(kill_on(ours, until, outcomes, gateway_too=gateway_too))
         for _ in range(CLIENTS):
             tasks.create_task(call_on(ours.port, until, outcomes))
-    return outcomes
+    await asyncio.sleep(SETTLE_SECONDS)
 
 
 def main() -> None:
     with server.running() as ours:
         for namespace in ("odd", "calm"):
             add(ours, namespace, COMMAND)
+        outcomes: Counter[str] = Counter()
+        asyncio.run(soak(ours, outcomes, gateway_too=True))
         before = weigh(ours)
-        outcomes = asyncio.run(soak(ours))
-        time.sleep(SETTLE_SECONDS)
+        asyncio.run(soak(ours, outcomes, gateway_too=False))
         after = weigh(ours)
     left = [
         one
@@ -108,11 +127,7 @@ def main() -> None:
     ]
     print(f"{MINUTES:g} minutes: {dict(outcomes)}\nbefore: {before}\nafter: {after}")  # noqa: T201
     print(f"left behind: {len(left)}")  # noqa: T201
-    has_grown = (
-        after.processes > before.processes
-        or after.files > before.files + MOST_MORE_FILES
-        or after.megabytes > before.megabytes + MOST_GROWTH_MB
-    )
+    has_grown = any(now.has_grown_since(then) for now, then in zip(after, before, strict=True))
     sys.exit(bool(outcomes["lost"] or not outcomes["ok"] or left or has_grown))
 
 

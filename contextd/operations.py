@@ -171,15 +171,16 @@ class Provided(Operation):
 
 
 class Provider(Protocol):
-    """Offers operations that exist at run time only.
+    """Offers operations that exist at run time only. It raises nothing."""
 
-    It may ask the database, so it is not for an event loop; it raises nothing.
-    """
-
-    def all(self) -> list[Provided]: ...
+    def all(self) -> list[Provided]:
+        """It may ask the database, so it is not for an event loop, and neither is `find`."""
 
     def find(self, name: str) -> Provided | None:
         """By its name or its canonical name."""
+
+    def at_hand(self, name: str) -> Provided | None:
+        """As `find`, of what is known without asking anybody."""
 
 
 _registry: dict[str, Operation] = {}
@@ -236,15 +237,17 @@ def available() -> list[Operation]:
     return [*installed(), *sorted(provided, key=lambda op: op.name)]
 
 
-def find_installed(name: str) -> Operation | None:
-    """One that is declared in the code, by its name or its canonical name."""
+def at_hand(name: str) -> Operation | None:
+    """As `get`, where the database need not be asked; else None, whether there is one or not."""
     found = _registry.get(name.rpartition(":")[2])
-    return found if found and name in (found.name, found.canonical_name) else None
+    if found and name in (found.name, found.canonical_name):
+        return found
+    return next((one for provider in _providers if (one := provider.at_hand(name))), None)
 
 
 def get(name: str) -> Operation:
     """Find an operation by its name or its canonical name."""
-    if found := find_installed(name):
+    if found := at_hand(name):
         return found
     for provider in _providers:
         if provided := provider.find(name):

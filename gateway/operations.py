@@ -1,18 +1,23 @@
 """The tools and prompts of upstreams, as operations that exist at run time."""
 
 import logging
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from django.db import DatabaseError
 
+from contextd import changes
 from contextd.callers import Caller
 from contextd.conversations import Conversation
 from contextd.operations import AnyArguments, Operation, Provided, Relayed
 from contextd.prompts import GivenArguments, Said
 from gateway import offering
 from gateway.offering import Offer
+
+SURE_SECONDS = 1.0
+"""How long a change counts late that was not told, such as one by hand in the database."""
 
 PERSON_SECONDS = 300
 """The caller may be asked something meanwhile; what the upstream may take, the gateway limits."""
@@ -33,6 +38,8 @@ class Offered:
         self._read, self._as_operation = read, as_operation
         self._edition = ""
         self._known: dict[str, Provided] = {}
+        self._sure_until, self._heard = 0.0, 0
+        changes.subscribe(self._hear)
 
     def all(self) -> list[Provided]:
         return [one for name, one in self._current().items() if name == one.name]
@@ -41,14 +48,25 @@ class Offered:
         # No other name is one of ours, so nothing need be asked.
         return self._current().get(name) if ":" in name or "__" in name else None
 
+    def at_hand(self, name: str) -> Provided | None:
+        """As it was when the database was asked a moment ago, if no change was told since."""
+        return self._known.get(name) if time.monotonic() < self._sure_until else None
+
+    def _hear(self, told: changes.Told) -> None:
+        self._heard += 1
+        self._sure_until = 0.0
+
     def _current(self) -> dict[str, Provided]:
         """By both names."""
+        heard, now = self._heard, time.monotonic()
         try:
             edition = offering.edition()
             if edition != self._edition:
                 offered = [self._as_operation(offer) for offer in self._read()]
                 self._known = {name: one for one in offered for name in (one.name, one.canonical)}
                 self._edition = edition
+            if heard == self._heard:
+                self._sure_until = now + SURE_SECONDS
         except DatabaseError:
             logger.warning("what upstreams offer may be old: the database does not answer")
         return self._known

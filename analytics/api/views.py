@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any, get_args
 
+from django.core.exceptions import FieldError
 from django.db.models import QuerySet
 from django.urls import reverse
 from django_filters import rest_framework as filters
@@ -19,7 +20,7 @@ from analytics.api.access import caller_of
 from analytics.models import Event, WorkSession
 from analytics.tallying import Calls
 from contextd import search
-from contextd.errors import NotFound
+from contextd.errors import Invalid, NotFound
 from contexts.models import AuditEntry
 
 
@@ -176,11 +177,28 @@ class Domains(APIView):
         return request.build_absolute_uri(reverse("dashboard-records-of", args=[name]))
 
 
+class RecordFilter(filters.FilterSet):
+    """The name of each is the lookup that it is: of which kind the records are is not known."""
+
+    project = filters.NumberFilter("project", method="narrow", min_value=1, max_value=2**63 - 1)
+    since = filters.IsoDateTimeFilter("updated_at__gte", method="narrow", label="Changed since")
+    until = filters.IsoDateTimeFilter("updated_at__lt", method="narrow", label="Changed before")
+
+    def narrow(self, records: QuerySet[Any], lookup: str, value: Any) -> QuerySet[Any]:
+        """Raises Invalid where records of this kind have no such field."""
+        try:
+            return records.filter(**{lookup: value})
+        except FieldError:
+            kind, field = records.model._meta.verbose_name_plural, lookup.partition("__")[0]
+            raise Invalid(f"{kind} have no {field} to choose them by", field=field) from None
+
+
 class Records(ListAPIView[Any]):
     """Records of one kind, those that the caller may see."""
 
     serializer_class = serializers.RecordSerializer
-    filter_backends = [OrderingFilter]
+    filter_backends = [filters.DjangoFilterBackend, OrderingFilter]
+    filterset_class = RecordFilter
     ordering_fields = ["pk"]
     ordering = ["-pk"]
 

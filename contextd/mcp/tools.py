@@ -70,8 +70,7 @@ class Tools:
         return answer
 
     async def operation_named(self, name: str) -> Operation:
-        """What is installed is at hand; for what is provided the database is asked."""
-        if found := operations.find_installed(name):
+        if found := operations.at_hand(name):
             return found
         try:
             work = partial(operations.get, name)

@@ -201,6 +201,25 @@ def test_records_are_those_that_the_caller_may_see(
     assert get("records/nothing/").status_code == 404
 
 
+def test_records_are_chosen_by_project_and_by_when_they_changed(get: Get) -> None:
+    from checkpoints.models import Checkpoint
+
+    shop, bank = (Project.objects.create(name=name) for name in ("shop", "bank"))
+    for project in (shop, bank):
+        Checkpoint.objects.create(project=project, summary=f"in {project}", token_count=1)
+    Checkpoint.objects.filter(project=bank).update(updated_at="2020-01-01T00:00:00Z")
+
+    def titles(query: str) -> list[str]:
+        rows = get(f"records/checkpoint/?{query}").json()["results"]
+        return [row["title"] for row in rows]
+
+    assert titles(f"project={shop.pk}") == ["in shop"]
+    assert titles("since=2021-01-01T00:00:00Z") == ["in shop"]
+    assert titles("until=2021-01-01T00:00:00Z") == ["in bank"]
+    refused = get(f"records/threat/?project={shop.pk}")
+    assert (refused.status_code, refused.json()["details"]["field"]) == (400, "project")
+
+
 def test_the_audit_is_ones_own_but_for_managers(
     get: Get, ann: User, make_context: MakeContext, token_of: MakeToken
 ) -> None:

@@ -192,7 +192,7 @@ def test_a_dead_worker_is_replaced_and_a_dead_web_server_is_the_end(used_dir: Pa
     with Up(used_dir, measured=True) as up:
         up.wait_until_ready()
         wait_for(lambda: up.child("celery"))
-        worker, web = up.child("celery"), up.child("uvicorn")
+        worker, web = up.child("celery"), up.child("contextd.serving")
         assert worker
         assert web
         worker.kill()
