@@ -61,7 +61,7 @@ def test_what_they_offered_is_known_while_the_database_does_not_answer(
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE gateway_upstreamfeature RENAME TO away")
     try:
-        assert operations.get("odd:echo").canonical_name == "odd:echo"
+        assert "odd:echo" in {one.canonical_name for one in operations.available()}
     finally:
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE away RENAME TO gateway_upstreamfeature")
