@@ -18,6 +18,9 @@ test: .venv/installed-dev ## Run the tests with coverage; one of them: make test
 	@$(BIN)/python -m pytest --cov --cov-branch --cov-report=term-missing:skip-covered $(or $(ARGS),$(SIDE_BY_SIDE))
 	@test -n "$(ARGS)" || $(BIN)/coverage report --include="$(WHOLLY_COVERED)" --fail-under=100
 
+# Tests start many processes, each of which would compile all modules where this is set.
+test: export PYTHONDONTWRITEBYTECODE =
+
 # Each worker has servers of its own; a file stays together, since what it starts it shares. One
 # worker more than there are cores (2 in most gates), since tests wait for processes half their time.
 SIDE_BY_SIDE := -n 3 --dist loadfile --no-loadscope-reorder

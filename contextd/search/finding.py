@@ -33,12 +33,16 @@ DEPTHS = (1, 8, 64)
 
 RATE = """
 SELECT passage.id, passage.record_id,
-    1 - (vector <=> %(vector)s::halfvec), -(words <#> %(words)s::sparsevec)
-FROM search_passage AS passage
+    1 - (vector <=> %s::halfvec), -(words <#> %s::sparsevec)
+FROM (SELECT id, record_id, words FROM search_passage WHERE {passages}) AS passage
 LEFT JOIN search_embedding AS embedding
-    ON embedding.passage_id = passage.id AND space_id = %(space)s
-WHERE passage.id = ANY(%(passages)s)
+    ON embedding.passage_id = passage.id AND space_id = %s
 """
+THESE = "id = ANY(%s)"
+ALL = "collection_id = ANY(%s) {records}"
+FEW = 300
+"""So many passages are all rated, which takes less time than to choose among them."""
+
 READ = """
 SELECT id, headline, coalesce(nullif(text, ''), headline), first_line, last_line,
     similarity(left(headline, %(most_compared)s), %(headline)s)
@@ -245,6 +249,8 @@ def _search(
 
 def _rated(where: Scope, words: Sequence[Word], meaning: Meaning, limit: int) -> list[Rated]:
     """The passages worth ranking, of as many records as are asked for where there are so many."""
+    if where.passages <= FEW:
+        return _rate_all(where, words, meaning.vector)
     rated: list[Rated] = []
     for depth in DEPTHS:
         rich = candidates.by_words(where, words, depth)
@@ -259,14 +265,28 @@ def _rated(where: Scope, words: Sequence[Word], meaning: Meaning, limit: int) ->
 def _rate(
     where: Scope, passages: set[int], words: Sequence[Word], vector: Vector | None
 ) -> list[Rated]:
+    return _rated_of(THESE, [list(passages)], where, words, vector)
+
+
+def _rate_all(where: Scope, words: Sequence[Word], vector: Vector | None) -> list[Rated]:
+    records, parameters = where.records
+    passages = ALL.format(records=records)
+    return _rated_of(passages, [where.collections, *parameters], where, words, vector)
+
+
+def _rated_of(
+    passages: str,
+    parameters: Sequence[Any],
+    where: Scope,
+    words: Sequence[Word],
+    vector: Vector | None,
+) -> list[Rated]:
     most = sum(word.weight for word in words) * (terms.SATURATION + 1)
-    parameters = {
-        "vector": vectors.as_text(vector) if vector else None,
-        "words": SparseVector({word.number: word.weight for word in words}, TERM_SPACE).to_text(),
-        "space": where.space,
-        "passages": list(passages),
-    }
-    rows = limits.rows(RATE, parameters)
+    asked = [
+        vectors.as_text(vector) if vector else None,
+        SparseVector({word.number: word.weight for word in words}, TERM_SPACE).to_text(),
+    ]
+    rows = limits.rows(RATE.format(passages=passages), [*asked, *parameters, where.space])
     # Without a vector a passage is taken for an average one, so that its words decide.
     cosines = [cosine for _, _, cosine, _ in rows if cosine is not None]
     average = fmean(cosines) if cosines else 0.0
