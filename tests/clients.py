@@ -8,6 +8,7 @@ from typing import Any
 import httpx2
 import mcp.types as protocol
 from mcp import ClientSession, StdioServerParameters, stdio_client
+from mcp.client import session as sdk_session
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.server import ROOT, Server, unmeasured
@@ -29,6 +30,10 @@ async def over_http(
     ):
         await negotiate(session, version)
         yield session
+
+
+# While several test workers start processes, one of them may need longer than ten seconds.
+sdk_session.DISCOVER_TIMEOUT_SECONDS = 60.0
 
 
 @asynccontextmanager

@@ -65,7 +65,7 @@ class ThreatRows(Rows):
             raise Invalid(f"key must be the id in the content, {pattern.id}", field="key")
         threat = record or Threat()
         threat.is_published = row.get("is_published", threat.is_published)
-        services.write(threat, pattern)
+        self.redacted += services.write(threat, pattern)
         return threat
 
     def _pattern(self, content: Any) -> ThreatPattern:
@@ -99,7 +99,8 @@ class ThreatAdmin(Transferable, Shipped, ModelAdmin[Threat]):
         return format_html("<pre>{}</pre>", pages.page_of(threat.read())) if threat.pk else "-"
 
     def save_model(self, request: HttpRequest, obj: Threat, form: Any, change: bool) -> None:
-        services.write(obj, form.pattern)
+        if redacted := services.write(obj, form.pattern):
+            messages.warning(request, f"{redacted} credentials were replaced before saving")
 
     @admin.action(description="Publish the selected threats", permissions=["change"])
     def publish(self, request: HttpRequest, queryset: QuerySet[Threat]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.db import transaction
 from django.db.models import Count, QuerySet
 
-from contextd import changes, search, shipped
+from contextd import changes, redaction, search, shipped
 from contextd.callers import Caller
 from contextd.errors import NotFound
 from contextd.search import Hit
@@ -196,8 +196,11 @@ def coverage(which: weaknesses.List) -> list[Covered]:
     return [Covered(entry, names.get(entry, ""), of) for entry, of in by_entry.items()]
 
 
-def write(threat: Threat, pattern: ThreatPattern) -> None:
-    """Keep what a person wrote, and have it found."""
+def write(threat: Threat, pattern: ThreatPattern) -> int:
+    """Keep what a person wrote, and have it found; how many credentials were taken out of it."""
+    redacted = redaction.redact_value(pattern.model_dump(mode="json"))
+    if redacted.findings:
+        pattern = ThreatPattern.model_validate(redacted.value)
     with transaction.atomic():
         for name, value in fields_of(pattern).items():
             setattr(threat, name, value)
@@ -205,6 +208,7 @@ def write(threat: Threat, pattern: ThreatPattern) -> None:
         threat.save()
         shipped.index(LIBRARY, [threat])
     changes.announce("resources")
+    return len(redacted.findings)
 
 
 def publish(threats: QuerySet[Threat], *, is_published: bool) -> int:

@@ -271,5 +271,11 @@ def test_threats_come_and_go(admin_client: Client, form: str) -> None:
     take_in(admin_client, THREATS, form, file)
 
     assert Threat.objects.get().content == before["content"]
+    secret = b"postgresql://app:s3cretpass@db/shop was read by strangers"
+    told = take_in(
+        admin_client, THREATS, form, file.replace(b"Check and use are two steps", secret)
+    )
+    assert "1 credentials were replaced before saving" in told
+    assert "s3cretpass" not in str(Threat.objects.get().content)
     wrong = file.replace(b"high", b"dreadful")
     assert mistakes(preview(admin_client, THREATS, form, wrong))[0].startswith("Line 2: content: ")
