@@ -287,7 +287,8 @@ def _rated_of(
         SparseVector({word.number: word.weight for word in words}, TERM_SPACE).to_text(),
     ]
     rows = limits.rows(RATE.format(passages=passages), [*asked, *parameters, where.space])
-    # Without a vector a passage is taken for an average one, so that its words decide.
+    # Without a vector a passage is taken for an average one, so that its words decide; without
+    # words of the query either, nothing speaks for it.
     cosines = [cosine for _, _, cosine, _ in rows if cosine is not None]
     average = fmean(cosines) if cosines else 0.0
     return [
@@ -299,6 +300,7 @@ def _rated_of(
             meaning=average,
         )
         for passage_id, record_id, cosine, bm25 in rows
+        if cosine is not None or bm25 > 0
     ]
 
 

@@ -49,7 +49,7 @@ def counted_as(transactional_db: None, warm_model: None) -> Any:
 
 @pytest.fixture
 def happened(db: None) -> Happened:
-    """A call some days ago, at noon, without making it."""
+    """A call now, or at noon some days ago, without making it."""
 
     def happened(operation: str, *, days_ago: int = 0, **fields: Any) -> Event:
         at = noon(days_ago)
@@ -63,10 +63,11 @@ def happened(db: None) -> Happened:
 
 
 def noon(days_ago: int) -> datetime:
-    """Today: now, since noon may be yet to come."""
+    """Today: now, since noon may be yet to come, or long ago."""
     now = timezone.now()
-    day = datetime(now.year, now.month, now.day, 12, tzinfo=UTC) - timedelta(days=days_ago)
-    return min(day, now)
+    if not days_ago:
+        return now
+    return datetime(now.year, now.month, now.day, 12, tzinfo=UTC) - timedelta(days=days_ago)
 
 
 def in_session(caller: Caller, session: str) -> Caller:

@@ -10,7 +10,6 @@ from playwright.sync_api import Page, expect
 
 from tests.clients import MODERN_VERSION, over_http, text_of
 from tests.server import Server
-from tests.skills.packages import zipped
 
 SKILL = b"""\
 ---
@@ -40,13 +39,13 @@ def over_mcp(server: Server, name: str, **arguments: Any) -> Any:
 def test_a_skill_made_from_markdown_is_served_over_mcp(
     curator: Page, server: Server, tmp_path: Path
 ) -> None:
-    archive = tmp_path / "skills.zip"
-    archive.write_bytes(zipped({"ship-it/SKILL.md": SKILL}))
+    document = tmp_path / "SKILL.md"
+    document.write_bytes(SKILL)
 
     curator.goto("/admin/skills/skill/")
-    curator.get_by_role("link", name="Import skills").click()
-    curator.get_by_label("Archive").set_input_files(archive)
-    curator.get_by_role("button", name="Import").click()
+    curator.get_by_role("link", name="Take in SKILL.md files").click()
+    curator.locator("#id_file").set_input_files(document)
+    curator.get_by_role("button", name="Take in").click()
     expect(curator.get_by_text("new: ship-it")).to_be_visible()
 
     (listed,) = over_mcp(server, "skill_list")["skills"]

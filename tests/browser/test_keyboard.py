@@ -65,10 +65,11 @@ def test_a_record_is_found_and_corrected_by_keys(page: Page) -> None:
 
 
 def test_one_logs_out_by_keys(curator: Page) -> None:
-    curator.goto("/admin/")
+    curator.goto("/admin/", wait_until="networkidle")  # so that the script of the menu runs
 
     keyboard.go_to(curator, 'ann"')
     curator.keyboard.press("Enter")
+    expect(curator.get_by_role("button", name="Log out")).to_be_visible()
     keyboard.go_to(curator, 'button "Log out')
     keyboard.follow(curator)
 

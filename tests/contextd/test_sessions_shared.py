@@ -265,7 +265,7 @@ def test_a_message_for_the_client_finds_the_process_that_it_listens_at(
 
     with listening(other, session) as messages:
         one.post("/mcp", json=rpc("door/log"), headers=session)
-        message = next(messages)
+        message = next(one for one in messages if one["method"] == "notifications/message")
 
     assert message["params"]["data"] == "from elsewhere"
 
