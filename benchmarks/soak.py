@@ -1,7 +1,7 @@
 """`make soak`: calls without end while upstreams and the gateway itself are killed at random.
 
-SOAK_MINUTES says how long, 20 unless given. It fails when a call is lost (no answer at all), or
-when memory, processes or file descriptors of the gateway or the web server grow. The gateway is
+SOAK_MINUTES says how long, 20 unless given. It fails when a call is lost (no answer at all), when
+most calls fail, or when memory, processes or file descriptors of the gateway or the web server grow. The gateway is
 killed in the first half only: in the second one nothing begins anew that could have grown.
 """
 
@@ -14,9 +14,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 import psutil
+import psycopg
 
 from benchmarks import server
 from benchmarks.upstream import COMMAND, Door, add
+from contextd import embedded
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", "20"))
 CLIENTS = 8
@@ -26,6 +28,10 @@ GATEWAY_LIVES = 65
 """Seconds before it is killed; `up` gives up what ends again and again within a minute."""
 TOOLS = ["odd__echo", "odd__add", "odd__crash", "calm__echo", "calm__add"]
 SETTLE_SECONDS = 20
+# Else an upstream that is killed every few seconds is given up, and nothing is tested any more.
+UNTIRING = """
+UPDATE gateway_upstream SET restart_attempts = 1000, restart_backoff_ms = 200, updated_at = now()
+"""
 MOST_GROWTH_MB = 50
 MOST_MORE_FILES = 20
 
@@ -115,6 +121,8 @@ def main() -> None:
     with server.running() as ours:
         for namespace in ("odd", "calm"):
             add(ours, namespace, COMMAND)
+        with psycopg.connect(embedded.database_url(ours.data_dir)) as connection:
+            connection.execute(UNTIRING)
         outcomes: Counter[str] = Counter()
         asyncio.run(soak(ours, outcomes, gateway_too=True))
         before = weigh(ours)
@@ -128,7 +136,8 @@ def main() -> None:
     print(f"{MINUTES:g} minutes: {dict(outcomes)}\nbefore: {before}\nafter: {after}")  # noqa: T201
     print(f"left behind: {len(left)}")  # noqa: T201
     has_grown = any(now.has_grown_since(then) for now, then in zip(after, before, strict=True))
-    sys.exit(bool(outcomes["lost"] or not outcomes["ok"] or left or has_grown))
+    was_served = outcomes["ok"] > outcomes["failed"]
+    sys.exit(bool(outcomes["lost"] or not was_served or left or has_grown))
 
 
 if __name__ == "__main__":
