@@ -1,8 +1,9 @@
 """`make soak`: calls without end while upstreams and the gateway itself are killed at random.
 
 SOAK_MINUTES says how long, 20 unless given. It fails when a call is lost (no answer at all), when
-most calls fail, or when memory, processes or file descriptors of the gateway or the web server grow. The gateway is
-killed in the first half only: in the second one nothing begins anew that could have grown.
+most calls fail, or when memory, processes or file descriptors of the gateway or the web server
+grow. The gateway is killed in the first half only: in the second one nothing begins anew that
+could have grown.
 """
 
 import asyncio
