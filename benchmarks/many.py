@@ -76,7 +76,7 @@ def exact_scores(asked: dict[str, Any], limit: int) -> list[float]:
             shared=True,
             records=None,
             space=embedded.space,
-            words=list(asked_for),
+            words=asked_for,
         )
         words = candidates.asked_words(where, asked_for)
         rated = finding._rate(where, every, words, embedded.vectors[0])

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import psycopg
 
 from contextd import embedded
@@ -22,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SHIPPED = ROOT / ".contextd-bench-shipped"
 """A folder for what leaves nothing behind: what ships is embedded in it once, not each time."""
 
+WEB = "contextd.serving"
 START_SECONDS = 180
 EMBED_SECONDS = 900
 PENDING = """
@@ -94,6 +96,14 @@ def wait_until_embedded(folder: Path) -> None:
             if time.monotonic() > until:
                 raise RuntimeError("what ships is not embedded yet; is the machine busy?")
             time.sleep(1)
+
+
+def part_of(ours: Server, word: str) -> psutil.Process:
+    """One that `up` may start again is looked for each time."""
+    for child in psutil.Process(ours.process.pid).children():
+        if word in " ".join(child.cmdline()):
+            return child
+    raise RuntimeError(f"{word} does not run")
 
 
 def free_port() -> int:

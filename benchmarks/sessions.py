@@ -50,19 +50,6 @@ class Session:
         return response
 
 
-def web_process(parent: int) -> Path:
-    """The folder in /proc of the web server that `up` has started."""
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            status = (folder / "status").read_text(encoding="ascii", errors="replace")
-            command = (folder / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if f"\nPPid:\t{parent}\n" in status and b"contextd.serving" in command:
-            return folder
-    raise RuntimeError("there is no web server")
-
-
 def cpu_milliseconds(process: Path) -> float:
     fields = (process / "stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
@@ -86,7 +73,7 @@ def cost(session: Session, process: Path, method: str, params: dict[str, Any]) -
 
 def main() -> None:
     with server.running(server.SHIPPED) as running:
-        process = web_process(running.process.pid)
+        process = Path("/proc", str(server.part_of(running, server.WEB).pid))
         connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=60)
         session = Session(connection)
         rows = [

@@ -53,16 +53,8 @@ class Weight:
         )
 
 
-def part_of(ours: server.Server, word: str) -> psutil.Process:
-    """The gateway is started again by `up`, so it is looked for each time."""
-    for child in psutil.Process(ours.process.pid).children():
-        if word in " ".join(child.cmdline()):
-            return child
-    raise RuntimeError(f"{word} does not run")
-
-
 def gateway_of(ours: server.Server) -> psutil.Process:
-    return part_of(ours, "gateway_run")
+    return server.part_of(ours, "gateway_run")
 
 
 def weigh(ours: server.Server) -> list[Weight]:
@@ -73,7 +65,7 @@ def weigh(ours: server.Server) -> list[Weight]:
             files=process.num_fds(),
             megabytes=process.memory_info().rss / 2**20,
         )
-        for process in (gateway_of(ours), part_of(ours, "contextd.serving"))
+        for process in (gateway_of(ours), server.part_of(ours, server.WEB))
     ]
 
 

@@ -8,9 +8,14 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 
+def path_in(folder: Path) -> Path:
+    """Where it is kept."""
+    return folder / "secret_key"
+
+
 def kept_in(folder: Path) -> str:
     """Read the key, making it first when there is none; only its owner may read the file."""
-    path = folder / "secret_key"
+    path = path_in(folder)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
@@ -23,7 +28,7 @@ def kept_in(folder: Path) -> str:
 def found_in(folder: Path) -> str:
     """Read the key; where `up` has made none yet, there is nothing that another one could open."""
     try:
-        return (folder / "secret_key").read_text(encoding="ascii")
+        return path_in(folder).read_text(encoding="ascii")
     except FileNotFoundError:
         return _new()
     except OSError as error:

@@ -5,7 +5,7 @@ import signal
 import sys
 from pathlib import Path
 
-from contextd import garbage
+from contextd import garbage, secret_key
 from contextd.embedded.processes import Process, Program, Signal, wait_until_let_go
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -19,8 +19,7 @@ def begin() -> None:
 
     Not in a first start, in which it would look for the secret key before there is one.
     """
-    folder = Path(os.environ.get(DATA_DIR) or CHECKOUT / ".contextd").expanduser()
-    if (folder / "secret_key").exists():
+    if secret_key.path_in(data_dir()).exists():
         _begun.append(program().start())
 
 
@@ -31,15 +30,19 @@ def process() -> Process:
 
 def program() -> Program:
     """It reads the settings itself, since they take time to read."""
-    folder = os.environ.get(DATA_DIR)
     return Program(
         name="the web server",
         command=[sys.executable, "-m", "contextd.serving"],
         stop=[Signal(signal.SIGTERM, 10)],
         directory=CHECKOUT,
-        environment={DATA_DIR: str(Path(folder).expanduser().absolute())} if folder else {},
+        environment={DATA_DIR: str(data_dir())},
         is_held=True,
     )
+
+
+def data_dir() -> Path:
+    """As the settings have it."""
+    return Path(os.environ.get(DATA_DIR) or CHECKOUT / ".contextd").expanduser().absolute()
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import DatabaseError
 
 from contextd import changes
+from contextd.bus import Change
 from contextd.callers import Caller
 from contextd.conversations import Conversation
 from contextd.operations import AnyArguments, Operation, Provided, Relayed
@@ -53,8 +54,9 @@ class Offered:
         return self._known.get(name) if time.monotonic() < self._sure_until else None
 
     def _hear(self, told: changes.Told) -> None:
-        self._heard += 1
-        self._sure_until = 0.0
+        if isinstance(told, Change):
+            self._heard += 1
+            self._sure_until = 0.0
 
     def _current(self) -> dict[str, Provided]:
         """By both names."""

@@ -10,7 +10,15 @@ from django.urls import URLPattern, path
 from django.utils.html import format_html
 
 from contextd import yaml_files
-from contextd.admin import ModelAdmin, OriginFilter, Rows, Shipped, Transferable, widgets
+from contextd.admin import (
+    ModelAdmin,
+    OriginFilter,
+    Rows,
+    Shipped,
+    Transferable,
+    tell_redacted,
+    widgets,
+)
 from contextd.errors import Invalid
 from contextd.yaml_files import Faulty
 from threats import knowledge, pages, services
@@ -99,8 +107,7 @@ class ThreatAdmin(Transferable, Shipped, ModelAdmin[Threat]):
         return format_html("<pre>{}</pre>", pages.page_of(threat.read())) if threat.pk else "-"
 
     def save_model(self, request: HttpRequest, obj: Threat, form: Any, change: bool) -> None:
-        if redacted := services.write(obj, form.pattern):
-            messages.warning(request, f"{redacted} credentials were replaced before saving")
+        tell_redacted(request, services.write(obj, form.pattern))
 
     @admin.action(description="Publish the selected threats", permissions=["change"])
     def publish(self, request: HttpRequest, queryset: QuerySet[Threat]) -> None:

@@ -16,6 +16,7 @@ from contextd.admin import (
     Rows,
     SearchByMeaning,
     Transferable,
+    tell_redacted,
     widgets,
 )
 from contextd.errors import Invalid
@@ -137,8 +138,7 @@ class PatternAdmin(Transferable, SearchByMeaning, ModelAdmin[Pattern]):
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Pattern, form: Any, change: bool) -> None:
-        if redacted := curating.save(obj):
-            messages.warning(request, f"{redacted} credentials were replaced before saving")
+        tell_redacted(request, curating.save(obj))
 
     def has_delete_permission(self, request: HttpRequest, obj: Pattern | None = None) -> bool:
         """What ships would come back; it can be made a draft."""

@@ -193,11 +193,10 @@ class RecordFilter(filters.FilterSet):
             raise Invalid(f"{kind} have no {field} to choose them by", field=field) from None
 
 
-class Records(ListAPIView[Any]):
+class Records(VisibleList):
     """Records of one kind, those that the caller may see."""
 
     serializer_class = serializers.RecordSerializer
-    filter_backends = [filters.DjangoFilterBackend, OrderingFilter]
     filterset_class = RecordFilter
     ordering_fields = ["pk"]
     ordering = ["-pk"]

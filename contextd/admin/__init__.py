@@ -1,7 +1,7 @@
 """The admin door: how people curate; apps build their `admin.py` of what is here."""
 
 from contextd.admin import accounts, records  # noqa: F401  (they register their pages)
-from contextd.admin.editing import ByOperation, OperationForm
+from contextd.admin.editing import ByOperation, OperationForm, tell_redacted
 from contextd.admin.rows import Rows, RowsByOperation, RowsOfProjects
 from contextd.admin.searching import SearchByMeaning, TagFilter
 from contextd.admin.shipping import OriginFilter, Shipped
@@ -30,4 +30,5 @@ __all__ = [
     "TabularInline",
     "TagFilter",
     "Transferable",
+    "tell_redacted",
 ]

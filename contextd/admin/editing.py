@@ -17,6 +17,12 @@ from contextd.errors import ContextdError, Invalid
 from contextd.operations import Result
 
 
+def tell_redacted(request: HttpRequest, credentials: int) -> None:
+    """Where some were taken out of what was typed."""
+    if credentials:
+        messages.warning(request, f"{credentials} credentials were replaced before saving")
+
+
 class OperationForm(forms.ModelForm[Any]):
     """Tells what the operation would refuse beside the field, so that nothing typed is lost."""
 
@@ -71,8 +77,7 @@ class ByOperation(SearchByMeaning):
         fields = {name: form.cleaned_data[name] for name in self.operation_fields}
         saved: Any = self._call(request, self.update_operation, {"id": str(obj.pk), **fields})
         obj.refresh_from_db()  # history and message show what was stored, not what was typed
-        if saved.redacted:
-            messages.warning(request, f"{saved.redacted} credentials were replaced before saving")
+        tell_redacted(request, saved.redacted)
         if saved.notice:
             messages.warning(request, saved.notice)
 

@@ -10,6 +10,7 @@ from import_export.tmp_storages import CacheStorage
 from unfold.contrib.import_export.forms import ExportForm, ImportForm
 
 from contextd import auth
+from contextd.admin.editing import tell_redacted
 from contextd.admin.files import Csv, Json
 from contextd.admin.rows import Rows
 
@@ -41,8 +42,7 @@ class Transferable(ImportExportMixin):  # type: ignore[misc]  # the library has 
 
     def add_success_message(self, result: Any, request: HttpRequest) -> None:
         super().add_success_message(result, request)
-        if redacted := sum(row.redacted for row in result.rows):
-            messages.warning(request, f"{redacted} credentials were replaced before saving")
+        tell_redacted(request, sum(row.redacted for row in result.rows))
 
     def has_import_permission(self, request: HttpRequest) -> bool:
         app, name = self.opts.app_label, self.opts.model_name

@@ -80,7 +80,7 @@ class Where:
             shared=self.shared,
             records=self.records,
             space=space,
-            words=list(words),
+            words=words,
         )
 
 
@@ -250,7 +250,7 @@ def _search(
 def _rated(where: Scope, words: Sequence[Word], meaning: Meaning, limit: int) -> list[Rated]:
     """The passages worth ranking, of as many records as are asked for where there are so many."""
     if where.passages <= FEW:
-        return _rate_all(where, words, meaning.vector)
+        return _rate(where, None, words, meaning.vector)
     rated: list[Rated] = []
     for depth in DEPTHS:
         rich = candidates.by_words(where, words, depth)
@@ -263,30 +263,20 @@ def _rated(where: Scope, words: Sequence[Word], meaning: Meaning, limit: int) ->
 
 
 def _rate(
-    where: Scope, passages: set[int], words: Sequence[Word], vector: Vector | None
+    where: Scope, passages: set[int] | None, words: Sequence[Word], vector: Vector | None
 ) -> list[Rated]:
-    return _rated_of(THESE, [list(passages)], where, words, vector)
-
-
-def _rate_all(where: Scope, words: Sequence[Word], vector: Vector | None) -> list[Rated]:
-    records, parameters = where.records
-    passages = ALL.format(records=records)
-    return _rated_of(passages, [where.collections, *parameters], where, words, vector)
-
-
-def _rated_of(
-    passages: str,
-    parameters: Sequence[Any],
-    where: Scope,
-    words: Sequence[Word],
-    vector: Vector | None,
-) -> list[Rated]:
+    """These passages, or with None all that there are."""
+    records, of_records = where.records
+    if passages is None:
+        condition, parameters = ALL.format(records=records), [where.collections, *of_records]
+    else:
+        condition, parameters = THESE, [list(passages)]
     most = sum(word.weight for word in words) * (terms.SATURATION + 1)
     asked = [
         vectors.as_text(vector) if vector else None,
         SparseVector({word.number: word.weight for word in words}, TERM_SPACE).to_text(),
     ]
-    rows = limits.rows(RATE.format(passages=passages), [*asked, *parameters, where.space])
+    rows = limits.rows(RATE.format(passages=condition), [*asked, *parameters, where.space])
     # Without a vector a passage is taken for an average one, so that its words decide; without
     # words of the query either, nothing speaks for it.
     cosines = [cosine for _, _, cosine, _ in rows if cosine is not None]

@@ -1,6 +1,6 @@
 """Where a search looks: which collections, and which of their records."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,7 +59,7 @@ def look_in(
     shared: bool,
     records: QuerySet[Any] | None,
     space: str | None,
-    words: Sequence[int] = (),
+    words: Iterable[int] = (),
 ) -> Scope:
     """`projects` is None for all of them; `shared` adds what belongs to none; `words` by number.
 

@@ -35,7 +35,7 @@ def best_of_all(query: str) -> list[int]:
     embedded = embedding.embed([query], 20)
     asked = candidates.asked_in(DOMAIN, query)
     where = scope.look_in(
-        DOMAIN, None, shared=True, records=None, space=embedded.space, words=list(asked)
+        DOMAIN, None, shared=True, records=None, space=embedded.space, words=asked
     )
     words = candidates.asked_words(where, asked)
     every = set(Passage.objects.values_list("pk", flat=True))
