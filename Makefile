@@ -4,9 +4,10 @@ BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
 # Root's own umask may hide from other users what the embedded Postgres, another user then, runs.
 PIP_INSTALL := umask 022 && $(BIN)/python -m pip install --quiet --disable-pip-version-check
+AS_LOCKED := --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fix snapshots eval bench screenshots soak promises node conformance agents
+.PHONY: help run test check fix lock snapshots eval bench screenshots soak promises node conformance agents
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +40,12 @@ check: .venv/installed-dev ## Look for mistakes without running anything
 fix: .venv/installed-dev ## Format, and repair what can be repaired
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+lock: .venv/bin/pip ## Choose anew the versions that requirements leave open
+	@$(PIP_INSTALL) --upgrade --upgrade-strategy eager -r requirements-dev.txt
+	@sed -i.old '/^[^#]/d' constraints.txt && rm constraints.txt.old
+	@$(BIN)/python -m pip freeze >> constraints.txt
+	@touch .venv/installed .venv/installed-dev
 
 snapshots: .venv/installed-dev ## Write anew what callers may rely on
 	@$(MANAGE) call --contracts > tests/snapshots/operations.new
@@ -93,14 +100,14 @@ agents: .ci/langgraph/venv/installed ## Install what the test of a LangGraph age
 	@.ci/langgraph/venv/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-.venv/installed: requirements.txt | .venv/bin/pip
+.venv/installed: requirements.txt constraints.txt | .venv/bin/pip
 	@echo "Installing what contextd needs into .venv (once) ..."
-	@$(PIP_INSTALL) -r requirements.txt
+	@$(PIP_INSTALL) $(AS_LOCKED) -r requirements.txt
 	@touch $@
 
 .venv/installed-dev: requirements-dev.txt .venv/installed
 	@echo "Installing what its tests need into .venv (once) ..."
-	@$(PIP_INSTALL) -r requirements-dev.txt
+	@$(PIP_INSTALL) $(AS_LOCKED) -r requirements-dev.txt
 	@touch $@
 
 # Named after its last part, so that a venv that was interrupted is made again.
