@@ -42,8 +42,8 @@ class ThreatQuerySet(models.QuerySet["Threat"]):
         return fitting
 
     def told(self) -> Self:
-        """Without what is long; `services.pattern_of` has the content at hand."""
-        return self.defer("content", "shipped", "offered")
+        """What a list shows, and what `services.pattern_of` has the rest at hand for."""
+        return self.only("key", "name", "category", "severity", "updated_at")
 
     def worst_first(self) -> Self:
         severity = Case(*(When(severity=s, then=Value(n)) for n, s in enumerate(Severity)))
