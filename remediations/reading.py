@@ -1,6 +1,7 @@
 """Reads an error: what it is found by, and what two errors are compared by."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from contextd import faults
 
@@ -27,6 +28,7 @@ class Reading:
         return self.headline, f"{self.details}\n{solution}".strip()
 
 
+@lru_cache(maxsize=64)
 def read(error_message: str, stack_trace: str, error_type: str = "") -> Reading:
     """Without a type, the one that the text tells."""
     printed = _as_printed(error_message, stack_trace)

@@ -12,7 +12,8 @@ from troubleshoot.models import Pattern
 from troubleshoot.symptoms import Symptom
 from troubleshoot.weighing import Evidence
 
-LOOKED_AT = 25
+LOOKED_AT = 12
+"""By words and meaning, beside all with a signature; 25 diagnose the labelled errors no better."""
 
 
 @dataclass(frozen=True, slots=True)

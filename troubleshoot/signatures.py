@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 import regex
-from django.db.models import Count, Max
 
+from contextd import limits
 from troubleshoot.models import Pattern
 
 LONGEST = 20_000
@@ -17,6 +17,9 @@ SECONDS = 1.0
 """One that takes longer is left out: people write them, and some cannot be searched for."""
 
 SHOWN = 120
+STATE = """
+SELECT count(*), max(updated_at) FROM troubleshoot_pattern WHERE NOT is_draft AND NOT is_retired
+"""
 _TOKEN = re.compile(
     r"""(?P<open>\((?:\?[^)\w]*[:=!<])?) | (?P<close>\)) | (?P<either>\|)
       | (?P<maybe>[?*]|\{\d*,?\d*\}) | (?P<literal>\\[^\w\s]|[^\\.^$|()\[\]{}*+?])
@@ -38,8 +41,8 @@ class Signature:
 
 def current() -> Sequence[Signature]:
     """Those of the published patterns, read anew when one of them has changed."""
-    state = Pattern.objects.published().aggregate(Count("pk"), Max("updated_at"))
-    return _of_state(*state.values())
+    ((count, newest),) = limits.rows(STATE, [])
+    return _of_state(count, newest)
 
 
 @lru_cache(maxsize=1)
