@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import closing
 from http.client import HTTPConnection
@@ -128,17 +129,29 @@ def test_people_elsewhere_are_sent_to_log_in(server: Server) -> None:
         assert listening.response.status == 302
 
 
+def connections() -> int:
+    """How many the database has, as asked by a thread that keeps none."""
+    with connection.cursor() as cursor:
+        cursor.execute(CONNECTIONS)
+        number: int = cursor.fetchone()[0]
+    connection.close()
+    return number
+
+
+async def held() -> tuple[int, int]:
+    """Threads, and connections to the database."""
+    return threading.active_count(), await asyncio.to_thread(connections)
+
+
+async def held_at_last(most_threads: int) -> tuple[int, int]:
+    """Once threads that were let go of have ended, as they do when they can."""
+    until = time.monotonic() + LET_GO_SECONDS
+    while threading.active_count() > most_threads and time.monotonic() < until:
+        await asyncio.sleep(0.1)
+    return await held()
+
+
 def test_a_stream_that_waits_holds_neither_thread_nor_connection(transactional_db: None) -> None:
-    def connections() -> int:
-        with connection.cursor() as cursor:
-            cursor.execute(CONNECTIONS)
-            number: int = cursor.fetchone()[0]
-        connection.close()
-        return number
-
-    async def measure() -> tuple[int, int]:
-        return threading.active_count(), await asyncio.to_thread(connections)
-
     async def listen() -> tuple[tuple[int, int], tuple[int, int]]:
         waiting = asyncio.Semaphore(0)
 
@@ -147,19 +160,14 @@ def test_a_stream_that_waits_holds_neither_thread_nor_connection(transactional_d
                 waiting.release()
 
         await asyncio.to_thread(connections)
-        before = await measure()
+        before = await held()
         application = cast(ASGIApp, get_asgi_application())
         listening = [
             asyncio.create_task(asgi_client.get(application, STREAM, note)) for _ in range(STREAMS)
         ]
         for _ in listening:
             await waiting.acquire()
-        during = await measure()
-        for _ in range(LET_GO_SECONDS * 10):  # threads that were let go of end when they can
-            if during[0] <= before[0] + streaming.THREADS:
-                break
-            await asyncio.sleep(0.1)
-            during = await measure()
+        during = await held_at_last(before[0] + streaming.THREADS)
         for task in listening:
             task.cancel()
         return before, during
