@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,7 +16,7 @@ def written_in(name: str) -> list[Requirement]:
     return [Requirement(line) for line in lines if line and not line.startswith(("#", "-"))]
 
 
-def brought(asked: Requirement, seen: set[str]) -> Iterator[str]:
+def brought(asked: Requirement, seen: set[str]) -> Iterator[NormalizedName]:
     """The names of what that requirement brings to this machine, itself first."""
     if f"{asked.name}{sorted(asked.extras)}" in seen:
         return
