@@ -7,6 +7,8 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
+from django.db import close_old_connections
+
 from contextd import errors, guards, limits, notes, operations, telemetry
 from contextd.callers import Caller
 from contextd.conversations import Alone, Conversation, Detached, Interim
@@ -37,6 +39,7 @@ def perform(
 ) -> Result:
     """`call` for an operation at hand, whatever it is offered as."""
     if operation.waits:
+        close_old_connections()  # nobody else could use this thread's until the wait is over
         return asyncio.run(converse(operation, arguments, caller, conversation or Alone()))
     record = Record(operation, caller)
     with notes.taken_in(record.notes), telemetry.operation_span(operation, caller):

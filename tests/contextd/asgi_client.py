@@ -1,28 +1,43 @@
 """A request straight to an ASGI application, to see each message of the answer as it is sent."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from starlette.types import ASGIApp, Message, Scope
 
+OnMessage = Callable[[Message], Awaitable[None]]
 
-async def get(
-    app: ASGIApp, path: str, on_message: Callable[[Message], Awaitable[None]], **headers: str
-) -> None:
+
+async def get(app: ASGIApp, path: str, on_message: OnMessage, **headers: str) -> None:
     """GET the path and give each message of the answer to `on_message`."""
+    await _send(app, "GET", path, b"", on_message, headers)
 
+
+async def post(app: ASGIApp, path: str, body: bytes, on_message: OnMessage) -> None:
+    """As `get`, with JSON that is posted."""
+    await _send(app, "POST", path, body, on_message, {"content-type": "application/json"})
+
+
+async def _send(
+    app: ASGIApp,
+    method: str,
+    path: str,
+    body: bytes,
+    on_message: OnMessage,
+    headers: Mapping[str, str],
+) -> None:
     async def receive() -> Message:
         if received:
             await asyncio.Event().wait()
         received.append(path)
-        return {"type": "http.request", "body": b"", "more_body": False}
+        return {"type": "http.request", "body": body, "more_body": False}
 
     received: list[str] = []
     path, _, query = path.partition("?")
     scope: Scope = {
         "type": "http",
         "http_version": "1.1",
-        "method": "GET",
+        "method": method,
         "scheme": "http",
         "path": path,
         "query_string": query.encode(),

@@ -1,21 +1,35 @@
 """The REST door."""
 
+import asyncio
 import dataclasses
 import json
-from typing import Any
+import threading
+from functools import partial
+from typing import Any, cast
 
 import pytest
 from django.conf import settings as django_settings
 from django.contrib.auth.models import User
+from django.core.asgi import get_asgi_application
 from django.test import Client
+from starlette.types import ASGIApp, Message
 
 from contextd import operations
 from contextd.limits import PRINCIPAL_RATE
-from contextd.operations import Operation, Rate
+from contextd.operations import Operation, Rate, Result
 from contextd.rest import api
 from contexts import tokens
+from tests.contextd import asgi_client, holding
+from tests.contextd.holding import Held
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+PATIENT = 20
+
+
+class Waited(Result):
+    text: str
 
 
 @pytest.fixture
@@ -136,6 +150,52 @@ def test_too_many_calls_are_told_when_to_come_back(
     assert responses[0].status_code == 200
     assert int(refused["Retry-After"]) >= 1
     assert refused.json()["message"] == "rate limit exceeded for tool: checkpoint_list"
+
+
+def test_calls_that_wait_hold_no_connection(declared: dict[str, Operation]) -> None:
+    waiting, is_over = threading.Semaphore(0), threading.Event()
+    bodies: list[bytes] = []
+
+    async def wait(*_: object) -> Waited:
+        waiting.release()
+        await asyncio.to_thread(is_over.wait)
+        return Waited(text="waited")
+
+    async def note(message: Message) -> None:
+        bodies.append(message.get("body", b""))
+
+    async def call_often() -> tuple[Held, Held]:
+        app = cast(ASGIApp, get_asgi_application())
+        before = await holding.now()
+        call = partial(asgi_client.post, app, "/api/v1/index_repository", b'{"path": "/w"}', note)
+        calls = [asyncio.create_task(call()) for _ in range(PATIENT)]
+        for _ in calls:
+            await asyncio.to_thread(waiting.acquire)
+        during = await holding.now()
+        is_over.set()
+        await asyncio.gather(*calls)
+        return before, during
+
+    declared["index_repository"] = dataclasses.replace(
+        declared["index_repository"], handler=wait, rate=Rate(100, burst=100)
+    )
+    before, during = asyncio.run(call_often())
+
+    assert bodies.count(b'{"text":"waited"}') == PATIENT
+    assert during.connections <= before.connections
+
+
+def test_a_call_that_waits_fails_in_the_same_shape(client: Client) -> None:
+    response = post(client, "index_repository", {"path": "/w/nowhere"})
+
+    assert response.status_code == 400
+    assert response.json()["details"]["field"] == "path"
+
+
+def test_a_canonical_name_works_as_well(client: Client) -> None:
+    saved = post(client, "checkpoints:checkpoint_save", {"summary": "s", "project_path": "/w/a"})
+
+    assert saved.json()["summary"] == "s"
 
 
 def test_a_user_who_sends_too_many_requests_waits_and_nobody_else_does(

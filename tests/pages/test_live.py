@@ -2,8 +2,6 @@
 
 import asyncio
 import signal
-import threading
-import time
 from collections.abc import Mapping
 from contextlib import closing
 from http.client import HTTPConnection
@@ -15,7 +13,6 @@ import psutil
 import pytest
 from django.contrib.auth.models import User
 from django.core.asgi import get_asgi_application
-from django.db import connection
 from django.test import Client
 from starlette.types import ASGIApp, Message
 
@@ -26,7 +23,8 @@ from contexts.models import Context
 from pages import streaming
 from tests.analytics.conftest import Happened
 from tests.conftest import Call
-from tests.contextd import asgi_client
+from tests.contextd import asgi_client, holding
+from tests.contextd.holding import Held
 from tests.server import Server, web_process
 
 STREAM = "/dashboard/live/stream/"
@@ -35,8 +33,6 @@ MOST_SECONDS = 20
 EXIT_SECONDS = 10
 MOST_QUERIES = 12
 STREAMS = 5
-LET_GO_SECONDS = 5
-CONNECTIONS = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
 
 
 class Listening:
@@ -129,53 +125,30 @@ def test_people_elsewhere_are_sent_to_log_in(server: Server) -> None:
         assert listening.response.status == 302
 
 
-def connections() -> int:
-    """How many the database has, as asked by a thread that keeps none."""
-    with connection.cursor() as cursor:
-        cursor.execute(CONNECTIONS)
-        number: int = cursor.fetchone()[0]
-    connection.close()
-    return number
-
-
-async def held() -> tuple[int, int]:
-    """Threads, and connections to the database."""
-    return threading.active_count(), await asyncio.to_thread(connections)
-
-
-async def held_at_last(most_threads: int) -> tuple[int, int]:
-    """Once threads that were let go of have ended, as they do when they can."""
-    until = time.monotonic() + LET_GO_SECONDS
-    while threading.active_count() > most_threads and time.monotonic() < until:
-        await asyncio.sleep(0.1)
-    return await held()
-
-
 def test_a_stream_that_waits_holds_neither_thread_nor_connection(transactional_db: None) -> None:
-    async def listen() -> tuple[tuple[int, int], tuple[int, int]]:
+    async def listen() -> tuple[Held, Held]:
         waiting = asyncio.Semaphore(0)
 
         async def note(message: Message) -> None:
             if message.get("body") == streaming.BEAT:
                 waiting.release()
 
-        await asyncio.to_thread(connections)
-        before = await held()
+        before = await holding.now()
         application = cast(ASGIApp, get_asgi_application())
         listening = [
             asyncio.create_task(asgi_client.get(application, STREAM, note)) for _ in range(STREAMS)
         ]
         for _ in listening:
             await waiting.acquire()
-        during = await held_at_last(before[0] + streaming.THREADS)
+        during = await holding.at_last(before.threads + streaming.THREADS)
         for task in listening:
             task.cancel()
         return before, during
 
     before, during = asyncio.run(listen())
 
-    assert during[0] <= before[0] + streaming.THREADS
-    assert during[1] <= before[1]
+    assert during.threads <= before.threads + streaming.THREADS
+    assert during.connections <= before.connections
 
 
 def test_a_server_that_ends_ends_its_streams(
