@@ -3,7 +3,9 @@
 import asyncio
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
+from contextvars import copy_context
 from functools import partial
 from typing import Any
 
@@ -15,6 +17,8 @@ from contextd.conversations import Alone, Conversation, Detached, Interim
 from contextd.errors import ContextdError, Internal, TimedOut
 from contextd.operations import Operation, Request, Result
 from contextd.signals import operation_finished
+
+_recorder = ThreadPoolExecutor(1, thread_name_prefix="recorder")
 
 
 def call(
@@ -81,9 +85,11 @@ async def converse(
             return record.result
         finally:
             if not record.is_interim:
-                # Also when the call is cancelled, which must not stop this.
-                telling = asyncio.create_task(conversation.do(record.announce))
-                await asyncio.shield(telling)
+                # Also when the call is cancelled, which must not stop this; and not among the
+                # workers, which when all are taken would refuse it, and fail a call that is done.
+                telling = partial(copy_context().run, record.announce_in_a_thread)
+                loop = asyncio.get_running_loop()
+                await asyncio.shield(loop.run_in_executor(_recorder, telling))
 
 
 def run(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Result:
@@ -160,6 +166,12 @@ class Record:
             raise
         except Exception as error:
             raise errors.conceal(self._operation.name, error) from None
+
+    def announce_in_a_thread(self) -> None:
+        try:
+            self.announce()
+        finally:
+            close_old_connections()
 
     def announce(self) -> None:
         operation_finished.send_robust(

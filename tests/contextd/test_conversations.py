@@ -1,13 +1,15 @@
 """Operations that wait, called where nobody can be asked: scripts and commands."""
 
 import asyncio
+from collections.abc import Callable, Iterator
 
 import pytest
 from django.contrib.auth.models import User
 
+from contextd import pipeline
 from contextd.callers import Caller
-from contextd.conversations import Conversation, Form, Question
-from contextd.errors import Internal, TimedOut, Unsupported
+from contextd.conversations import Alone, Conversation, Form, Outcome, Question
+from contextd.errors import Busy, Internal, TimedOut, Unsupported
 from contextd.operations import Operation, Request, Result, operation
 from contextd.signals import operation_finished
 from tests.conftest import Call
@@ -72,22 +74,53 @@ def test_it_fails_like_any_operation(call: Call, name: str, error: type[Exceptio
         call(name)
 
 
-@pytest.mark.usefixtures("waiting")
-def test_it_is_recorded_like_any_operation(call: Call) -> None:
-    recorded: list[str] = []
+@pytest.fixture
+def recorded() -> Iterator[list[str]]:
+    """The categories that calls end with."""
+    categories: list[str] = []
 
     def note(category: str, **kwargs: object) -> None:
-        recorded.append(category)
+        categories.append(category)
 
     operation_finished.connect(note)
-    try:
-        call("test_count")
-        with pytest.raises(Unsupported):
-            call("test_ask")
-    finally:
-        operation_finished.disconnect(note)
+    yield categories
+    operation_finished.disconnect(note)
+
+
+@pytest.mark.usefixtures("waiting")
+def test_it_is_recorded_like_any_operation(call: Call, recorded: list[str]) -> None:
+    call("test_count")
+    with pytest.raises(Unsupported):
+        call("test_ask")
 
     assert recorded == ["ok", "validation"]
+
+
+class Crowded(Alone):
+    """All workers are taken once the operation has done its work."""
+
+    WORK = 2
+    """To let the call pass, and what `test_count` does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._done = 0
+
+    async def do(self, work: Callable[[], Outcome]) -> Outcome:
+        self._done += 1
+        if self._done > self.WORK:
+            raise Busy("too many calls are waiting; try again later")
+        return await super().do(work)
+
+
+@pytest.mark.usefixtures("waiting", "transactional_db")
+def test_one_that_is_done_is_answered_and_recorded_however_busy_the_workers_are(
+    caller: Caller, recorded: list[str]
+) -> None:
+    answer = pipeline.call("test_count", {}, caller, Crowded())
+
+    assert isinstance(answer, Counted)
+    assert recorded == ["ok"]
 
 
 def test_a_form_has_only_what_clients_have_inputs_for() -> None:
