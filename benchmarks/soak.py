@@ -24,10 +24,20 @@ from contextd import embedded
 MINUTES = float(os.environ.get("SOAK_MINUTES", "20"))
 CLIENTS = 8
 ANSWER_SECONDS = 90
-KILL_EVERY = (2, 8)
+KILL_EVERY = (5, 25)
+"""Seconds. What ends again within half a minute is started later each time."""
 GATEWAY_LIVES = 65
 """Seconds before it is killed; `up` gives up what ends again and again within a minute."""
-TOOLS = ["odd__echo", "odd__add", "odd__crash", "calm__echo", "calm__add"]
+TOOLS = {
+    "odd__echo": 2000,
+    "odd__add": 2000,
+    "odd__crash": 1,
+    "calm__echo": 2000,
+    "calm__add": 2000,
+}
+"""How often each is called: with some hundred calls a second, one of them crashes once a minute."""
+REFUSED_SECONDS = 0.5
+"""Who was refused waits, as clients do: else calls of the moments without an upstream are most."""
 SETTLE_SECONDS = 20
 # Else an upstream that is killed every few seconds is given up, and nothing is tested any more.
 UNTIRING = """
@@ -72,16 +82,16 @@ def weigh(ours: server.Server) -> list[Weight]:
 async def call_on(port: int, until: float, outcomes: Counter[str]) -> None:
     async with Door(port) as door:
         while time.monotonic() < until:
-            tool = random.choice(TOOLS)  # noqa: S311
+            (tool,) = random.choices([*TOOLS], [*TOOLS.values()])  # noqa: S311
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
                     answer = await door.call(tool, a=1, b=2)
             except TimeoutError:
                 outcomes["lost"] += 1
                 return
-            result = answer.get("result", {})
-            outcomes["failed" if "error" in answer or result.get("isError") else "ok"] += 1
-            await asyncio.sleep(0.01)
+            has_failed = "error" in answer or answer.get("result", {}).get("isError")
+            outcomes["failed" if has_failed else "ok"] += 1
+            await asyncio.sleep(REFUSED_SECONDS if has_failed else 0.01)
 
 
 async def kill_on(

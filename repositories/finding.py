@@ -7,7 +7,8 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, TextField, Value
+from django.db.models.functions import Concat
 
 from contextd import projects, search
 from contextd.callers import Caller
@@ -18,8 +19,10 @@ from repositories.asking import Named
 from repositories.languages import KNOWN
 from repositories.models import Repository, SourceFile
 
-SHARES = (1.0, 0.5, 0.25)
-"""How much the best passages of a file count; files with several that fit come first."""
+SHARES = (1.0, 0.1, 0.05)
+"""How much the best passages of a file count: of files that fit as well, that with several is
+first, and none is before one that fits better. docs/retrieval.md has what other shares gave.
+"""
 
 Found = TypeVar("Found")
 
@@ -164,8 +167,12 @@ def exactly(named: Named, scope: Scope) -> list[Graded]:
 def _named(named: Named, scope: Scope) -> QuerySet[SourceFile]:
     condition = Q(symbols__overlap=named.identifiers) if named.identifiers else Q()
     for path in named.paths:
-        condition |= Q(path=path) | Q(path__endswith=f"/{path}")
-    return scope.candidates.filter(condition).order_by("path")
+        relative = path.removeprefix("./").lstrip("/")
+        condition |= Q(path=relative) | Q(path__endswith=f"/{relative}")
+        if path.startswith("/"):
+            condition |= Q(place=path)
+    place = Concat("repository__path", Value("/"), "path", output_field=TextField())
+    return scope.candidates.alias(place=place).filter(condition).order_by("path")
 
 
 def defines(hit: search.Hit, identifiers: Sequence[str]) -> bool:
@@ -191,13 +198,14 @@ def present(found: Mapping[int, Found]) -> Iterator[tuple[SourceFile, Found]]:
     """By key, in their order, each file once, without those that have been deleted since."""
     files = SourceFile.objects.select_related("repository__project").defer("symbols")
     known = files.in_bulk(list(found))
-    is_readable = cache(roots.is_readable)
+    is_readable, is_allowed = cache(roots.is_readable), cache(roots.is_allowed)
     seen: set[Path] = set()
     for key, one in found.items():
         if file := known.get(key):
             root = Path(file.repository.path)
             place = root / file.path
             # What lies on another machine cannot be looked at, and is taken to be there.
-            if place not in seen and (not is_readable(root) or place.is_file()):
+            is_there = place.is_file() if is_readable(root) else is_allowed(root)
+            if is_there and place not in seen:
                 seen.add(place)
                 yield file, one

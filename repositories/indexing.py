@@ -81,12 +81,14 @@ class Run:
         self._reader = Reader(root, repository.max_file_size)
         self._known = repository.files.digests()
         self._kept: set[int] = set()
+        self._unreadable: list[str] = []
         self._tally = Tally()
 
     def go(self) -> Tally:
         paths = oldest_first(self._root, listing.files_in(self._root))
         for batch in in_batches(self._changed(paths)):
             self._write([passages.index(source, digest) for source, digest in batch])
+        self._keep_what_could_not_be_read()
         self._forget(pk for pk, _ in self._known.values() if pk not in self._kept)
         return self._tally
 
@@ -118,8 +120,22 @@ class Run:
         except FileNotFoundError:
             pass  # git lists what was deleted and not committed yet
         except OSError as error:
+            self._unreadable.append(path)
             self._tally.fail(path, error.strerror or str(error))
         return None
+
+    def _keep_what_could_not_be_read(self) -> None:
+        """Nor what lies in a folder that could not be: that is not to say that it is gone."""
+        if "." in self._unreadable:
+            self._kept.update(pk for pk, _ in self._known.values())
+            return
+        folders = tuple(f"{path}/" for path in self._unreadable)
+        failed = set(self._unreadable)
+        self._kept.update(
+            pk
+            for path, (pk, _) in self._known.items()
+            if path in failed or path.startswith(folders)
+        )
 
     def _write(self, batch: Sequence[Indexed]) -> None:
         """The job stays ours until all of it is stored, or nothing is."""

@@ -26,8 +26,9 @@ def files_in(root: Path) -> Iterator[str]:
     for path in listed:
         if path.endswith("/"):
             continue  # another repository that is not a part of this one
-        if not (root / path).is_symlink() and (root / path).is_dir():
-            yield from (f"{path}/{inside}" for inside in files_in(root / path))
+        if (root / path).is_dir() and not (root / path).is_symlink():
+            if os.path.realpath(root / path) == str(root / path):  # else a link leads there
+                yield from (f"{path}/{inside}" for inside in files_in(root / path))
         else:
             yield path
 

@@ -11,10 +11,8 @@ from contextd.operations import Request, Result, Written, operation
 from contextd.validation import AbsolutePath, Clamp, Filled, RecordId, Text
 from repositories import conduct, services
 
-MOST_BYTES = 10 * 1024 * 1024
-
 Path = Annotated[AbsolutePath, Field(description="Absolute path of the repository or folder")]
-Glob = Annotated[Filled, Field(max_length=200)]
+Glob = Annotated[Filled, Field(max_length=services.LONGEST_GLOB)]
 Globs = Annotated[list[Glob], Field(max_length=100)]
 Notice = Annotated[str | None, Field(description="What to know about this answer, if anything")]
 
@@ -34,7 +32,7 @@ class IndexRepository(Request):
     exclude_patterns: Annotated[Globs, Field(description="No files that match one")] = []
     max_file_size: Annotated[
         int,
-        Clamp(1, MOST_BYTES),
+        Clamp(1, services.MOST_BYTES),
         Field(description="Bytes, up to 10 MB; larger files are left out"),
     ] = 1024 * 1024
 

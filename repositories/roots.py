@@ -18,7 +18,7 @@ def real_folder(caller: Caller, path: str) -> Path:
     allowed = [Path(root) for root in settings.CONTEXTD_INDEX_ROOTS]
     if not allowed and not caller.is_local:
         raise NotAllowed(
-            "this server indexes folders for callers on its own machine only, "
+            "this server indexes folders only for callers on its own machine that send no token, "
             "until its admin sets CONTEXTD_INDEX_ROOTS",
             field=FIELD,
         )
@@ -33,10 +33,14 @@ def real_folder(caller: Caller, path: str) -> Path:
 
 
 def is_readable(folder: Path) -> bool:
-    """Whether a folder that was taken in once may still be read."""
+    """Whether a folder that was taken in once may still be read, and is there."""
+    return _resolved(str(folder)) == folder and is_allowed(folder) and folder.is_dir()
+
+
+def is_allowed(folder: Path) -> bool:
+    """Whether it lies where the server may read, now that the setting may be another one."""
     allowed = [_resolved(root) for root in settings.CONTEXTD_INDEX_ROOTS]
-    real = _resolved(str(folder))
-    return real == folder and (not allowed or _is_below(folder, allowed)) and folder.is_dir()
+    return not allowed or _is_below(folder, allowed)
 
 
 def _resolved(path: str) -> Path:

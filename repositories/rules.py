@@ -28,14 +28,18 @@ class Reason(StrEnum):
 # In lower case, as paths are compared here.
 BY_NAME: dict[Reason, str] = {
     Reason.SECRET: """
-        .env* !.env.example !.env.sample !.env.template !.env.dist !.env.defaults
+        .env* *.env !.env.example !.env.sample !.env.template !.env.dist !.env.defaults
+        !example.env !sample.env !template.env
         *.pem *.key *.p12 *.pfx *.jks *.keystore *.kdbx *.ppk *.ovpn
+        *.pem.bak *.key.bak *gcp-key*.json *service-key*.json ssh_host_*_key
         id_rsa* id_dsa* id_ecdsa* id_ed25519* .ssh/ .gnupg/ .aws/ .azure/ .kube/
         .netrc _netrc .npmrc .pypirc .pgpass .htpasswd .git-credentials .my.cnf .vault-token
         **/.docker/config.json .dockercfg kubeconfig !kubeconfig/ credentials !credentials/
-        credentials.json credentials.yml credentials.yaml client_secret*.json
-        service-account*.json service_account*.json secrets.json secrets.yml secrets.yaml
-        secrets.toml secrets.env *.tfstate *.tfstate.* *.tfvars
+        .credentials* *credentials.json *credentials.yml *credentials.yaml *credentials.csv
+        *credentials.ini *_credentials !*_credentials/ client_secret*.json *firebase-adminsdk*.json
+        service-account*.json service_account*.json .secrets .secrets/ secret.json secret.yml
+        secret.yaml secret.toml *secrets.json *secrets.yml *secrets.yaml *secrets.toml
+        .s3cfg .boto rclone.conf *.tfstate *.tfstate.* *.tfvars *.tfvars.json
     """,
     Reason.LOCK: """
         *.lock *.lockb package-lock.json npm-shrinkwrap.json pnpm-lock.yaml packages.lock.json

@@ -32,6 +32,8 @@ class Selection:
             return Verdict(Reason.EXCLUDED)
         if self._include and not self._include.match_file(path):
             return Verdict(Reason.NOT_INCLUDED)
-        if ignored is False:
+        unwanted = rules.by_name(path)
+        # What lets a whole folder in, or all there is, did not mean the keys that lie in it.
+        if ignored is False and unwanted is not Reason.SECRET:
             return Verdict(None, whatever=True)
-        return Verdict(rules.by_name(path))
+        return Verdict(unwanted)

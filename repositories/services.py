@@ -21,6 +21,8 @@ from repositories.models import Repository, SourceFile
 DOMAIN = passages.DOMAIN
 TASK = "repositories.tasks.index"
 PREVIEW_CHARACTERS = 300
+MOST_BYTES = 10 * 1024 * 1024
+LONGEST_GLOB = 200
 ASKED = ["include_patterns", "exclude_patterns", "max_file_size"]
 READ = ["path", "repository", "language", "size", "symbols", "modified_at", "indexed_at"]
 """What people read of a file, beside its passages."""
@@ -103,6 +105,8 @@ def begin(
     """Start a run over the folder, or join the one that is on its way."""
     ensure_patterns("include_patterns", include_patterns)
     ensure_patterns("exclude_patterns", exclude_patterns)
+    if not 1 <= max_file_size <= MOST_BYTES:
+        raise Invalid(f"max_file_size must be 1 to {MOST_BYTES} bytes", field="max_file_size")
     folder = roots.real_folder(caller, path)
     with limits.transaction():
         repository = _repository(caller, path, folder)
@@ -116,10 +120,18 @@ def begin(
 
 
 def ensure_patterns(field: str, globs: Sequence[str]) -> None:
+    """They can be read, kept, and may fit something. Raises Invalid."""
     try:
-        rules.patterns(globs)
+        patterns = rules.patterns(globs).patterns
     except ValueError as error:
         raise Invalid(f"{field} holds what git would not read: {error}", field=field) from None
+    for glob in globs:
+        if len(glob) > LONGEST_GLOB:
+            raise Invalid(f"{field} holds more than {LONGEST_GLOB} characters", field=field)
+        if glob.lstrip("!").startswith("./"):
+            raise Invalid(f"{field} holds {glob!r}, which fits nothing: leave out ./", field=field)
+    if globs and not any(pattern.include for pattern in patterns):
+        raise Invalid(f"{field} holds no pattern that a file can fit", field=field)
 
 
 def _repository(caller: Caller, path: str, folder: Path) -> Repository:

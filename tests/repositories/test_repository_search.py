@@ -74,6 +74,26 @@ def test_a_path_in_the_query_comes_first(shop: Folder, call: Call) -> None:
         assert (best(call, query).path, best(call, query).exact) == ("src/run.py", True)
 
 
+def test_a_path_is_known_in_the_forms_it_is_told_in(shop: Folder, index: Index, call: Call) -> None:
+    shop.write({".github/workflows/ci.yml": "on: push\n", "app/[id]/page.tsx": "go();\n"})
+    shop.write({"Makefile": "run:\n\tgo\n"})
+    index(shop)
+    for query, path in {
+        f"{shop.path}/src/run.py": "src/run.py",
+        "error in src/run.py:12:5, see there": "src/run.py",
+        "./src/run.py#L3-L7": "src/run.py",
+        ".github/workflows/ci.yml": ".github/workflows/ci.yml",
+        "app/[id]/page.tsx": "app/[id]/page.tsx",
+        "which targets has the Makefile": "Makefile",
+    }.items():
+        assert (query, best(call, query).path, best(call, query).exact) == (query, path, True)
+
+
+def test_what_is_called_in_a_question_is_code(shop: Folder, call: Call) -> None:
+    assert best(call, "where is cancel() done").exact
+    assert not best(call, "where does somebody cancel").exact
+
+
 def test_a_file_comes_once_with_its_best_passages(folder: Folder, index: Index, call: Call) -> None:
     functions = [f"def zeppelin_{n}():\n" + "    go()\n" * 80 for n in range(6)]
     folder.write({"a.py": "\n".join(functions), "b.py": "def orchard():\n    return 'zeppelin'\n"})

@@ -11,7 +11,8 @@ from contextd.errors import Invalid, NotAllowed
 from contextd.models import Job
 from repositories import services
 from repositories.models import Repository
-from tests.repositories.conftest import Folder, Index
+from tests.conftest import Call
+from tests.repositories.conftest import Folder, Index, found
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_what_is_no_folder_is_told(begin: Any, folder: Folder, local: Caller) ->
 
 
 def test_what_was_taken_in_is_not_read_any_more_when_it_lies_outside_now(
-    index: Index, folder: Folder, settings: Any
+    index: Index, folder: Folder, call: Call, settings: Any
 ) -> None:
     folder.write({"a.py": "x = 1\n"})
     index(folder)
@@ -67,7 +68,46 @@ def test_what_was_taken_in_is_not_read_any_more_when_it_lies_outside_now(
     job = Job.objects.get(pk=started.job_id)
     assert job.state == Job.State.FAILED
     assert "is not a folder that the server may read any more" in job.error
+    assert found(call, "x") == []
     assert Repository.objects.get().files.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("patterns", "sentence"),
+    [
+        (["#a"], "no pattern that a file can fit"),
+        (["!*.py"], "no pattern that a file can fit"),
+        (["./src/*.py"], "leave out ./"),
+        (["x" * 201], "more than 200 characters"),
+    ],
+)
+def test_patterns_that_would_empty_the_index_are_refused(
+    folder: Folder, local: Caller, call: Call, patterns: list[str], sentence: str
+) -> None:
+    with pytest.raises(Invalid, match=sentence) as refusal:
+        services.begin(
+            local,
+            path=str(folder.path),
+            include_patterns=patterns,
+            exclude_patterns=[],
+            max_file_size=1000,
+        )
+
+    assert refusal.value.details["field"] == "include_patterns"
+
+
+@pytest.mark.parametrize("size", [0, 10 * 1024 * 1024 + 1])
+def test_a_size_that_no_file_may_have_is_refused(
+    folder: Folder, local: Caller, call: Call, size: int
+) -> None:
+    with pytest.raises(Invalid, match="max_file_size must be 1 to 10485760 bytes"):
+        services.begin(
+            local,
+            path=str(folder.path),
+            include_patterns=[],
+            exclude_patterns=[],
+            max_file_size=size,
+        )
 
 
 def test_a_folder_is_known_by_its_real_path(

@@ -2,12 +2,14 @@
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from contextd.errors import Invalid
+from repositories import listing
 from repositories.models import SourceFile
 from repositories.rules import Reason
 from tests.conftest import Call
@@ -81,6 +83,20 @@ def test_submodules_are_a_part_and_other_clones_inside_are_not(
     assert indexed() == {".gitmodules", "library/lib.py"}
 
 
+def test_a_submodule_behind_a_link_is_none_of_ours(clone: Folder, tmp_path: Path) -> None:
+    library = Folder(tmp_path / "library")
+    library.write({"lib.py": CODE})
+    library.git("init", "-q")
+    library.git("add", ".")
+    library.git("commit", "-qm", "one")
+    add = ("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library.path))
+    clone.git(*add, "deps/library")
+    (clone.path / "deps").rename(tmp_path / "elsewhere")
+    (clone.path / "deps").symlink_to(tmp_path / "elsewhere")
+
+    assert set(listing.files_in(clone.path)) == {".gitmodules", "deps"}
+
+
 def test_elsewhere_ignore_files_count_for_their_folders_the_nearest_first(
     folder: Folder, index: Index
 ) -> None:
@@ -133,6 +149,23 @@ def test_an_ignore_file_of_our_own_has_the_last_word(
     assert report.skipped[Reason.LOCK] == 1
 
 
+def test_who_lets_a_folder_in_does_not_mean_its_secrets(clone: Folder, index: Index) -> None:
+    clone.write(
+        {
+            ".contextdignore": "/*\n!/src/\n",
+            "a.py": CODE,
+            "src/b.py": CODE,
+            "src/.env": "A=b",
+            "src/tls/server.key": "x",
+        }
+    )
+
+    report = index(clone)
+
+    assert indexed() == {"src/b.py"}
+    assert report.skipped[Reason.SECRET] == 2
+
+
 UNWANTED: dict[str, tuple[str | bytes, Reason]] = {
     ".env": ("A=b", Reason.SECRET),
     ".env.production": ("A=b", Reason.SECRET),
@@ -140,6 +173,13 @@ UNWANTED: dict[str, tuple[str | bytes, Reason]] = {
     "deploy/id_rsa": ("x", Reason.SECRET),
     "tls/server.key": ("x", Reason.SECRET),
     "deploy/credentials": ("x", Reason.SECRET),
+    "deploy/prod.env": ("A=b", Reason.SECRET),
+    "deploy/aws_credentials": ("x", Reason.SECRET),
+    "deploy/.credentials.json": ("{}", Reason.SECRET),
+    "deploy/application-secrets.yml": ("a: b", Reason.SECRET),
+    "deploy/ssh_host_rsa_key": ("x", Reason.SECRET),
+    "deploy/gcp-key.json": ("{}", Reason.SECRET),
+    "terraform.tfvars.json": ("{}", Reason.SECRET),
     "notes.txt": ("-----BEGIN RSA PRIVATE KEY-----\nx\n", Reason.SECRET),
     "package-lock.json": ("{}", Reason.LOCK),
     "go.sum": ("x", Reason.LOCK),
@@ -158,6 +198,8 @@ UNWANTED: dict[str, tuple[str | bytes, Reason]] = {
 WANTED: dict[str, str | bytes] = {
     ".env.example": "A=",
     "credentials/store.py": CODE,
+    "aws_credentials/store.py": CODE,
+    "example.env": "A=",
     "latin.py": "# caf\xe9\n".encode("latin-1"),
     "wide.txt": "wide words".encode("utf-16"),
     "with space/ä.py": CODE,
@@ -259,13 +301,31 @@ def test_one_file_that_cannot_be_read_does_not_stop_the_others(
     }
 
 
+@pytest.mark.parametrize("locked", ["inner", "inner/b.py"])
+def test_what_cannot_be_read_this_time_stays_as_it_was(
+    locked: str, folder: Folder, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.write({"a.py": CODE, "inner/b.py": CODE, "inner/deep/c.py": CODE, "inner2/d.py": CODE})
+    index(folder)
+    (folder.path / "a.py").unlink()
+    refuse(monkeypatch, locked)
+
+    report = index(folder)
+
+    assert (report.failed, report.removed) == (1, 1)
+    assert indexed() == {"inner/b.py", "inner/deep/c.py", "inner2/d.py"}
+
+
 def refuse(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Permissions do not bind the superuser, who may be the one that runs this."""
-    really_open = os.open
 
-    def guarded(path: Any, *args: Any, **options: Any) -> int:
-        if os.fspath(path).endswith(name):
-            raise PermissionError(13, "Permission denied", path)
-        return really_open(path, *args, **options)
+    def guard(function: Callable[..., Any]) -> Callable[..., Any]:
+        def guarded(path: Any, *args: Any, **options: Any) -> Any:
+            if os.fspath(path).endswith(name):
+                raise PermissionError(13, "Permission denied", path)
+            return function(path, *args, **options)
 
-    monkeypatch.setattr(os, "open", guarded)
+        return guarded
+
+    monkeypatch.setattr(os, "open", guard(os.open))
+    monkeypatch.setattr(os, "scandir", guard(os.scandir))

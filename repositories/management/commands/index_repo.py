@@ -1,5 +1,6 @@
 """`manage.py index_repo PATH`: index a repository here and now, and see how far it is."""
 
+import os
 import threading
 from argparse import ArgumentParser
 from pathlib import Path
@@ -36,7 +37,7 @@ class Command(BaseCommand):
         try:
             started = services.begin(
                 caller,
-                path=str(path.absolute()),
+                path=os.path.abspath(path),
                 include_patterns=options["include"],
                 exclude_patterns=options["exclude"],
                 max_file_size=options["max_file_size"],
