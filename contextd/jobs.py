@@ -56,7 +56,9 @@ def submit(
     """The open job of that task and key, and whether it was made now; the task is given its id.
 
     One that is not `queued` is worked on by whoever submits it, by a worker only if that fails.
+    One that was cancelled is not joined, although its worker may not have heard of it yet.
     """
+    _end_if_unwanted(task=task_name, key=key)
     job, is_new = Job.objects.get_or_create(
         task=task_name,
         key=key,
@@ -120,7 +122,7 @@ def work(job_id: int, do: Callable[[Hold], Mapping[str, Any]]) -> None:
     except Exception as error:
         hold.end(State.FAILED, error=conceal(hold.job.task, error).message)
     finally:
-        _end_if_unwanted(job_id)
+        _end_if_unwanted(pk=job_id)
 
 
 def _take(job_id: int) -> Hold | None:
@@ -140,11 +142,11 @@ def _take(job_id: int) -> Hold | None:
 def cancel(job_id: int) -> None:
     """Its worker ends it soon; one that has none has ended."""
     Job.objects.open().filter(pk=job_id).update(is_unwanted=True)
-    _end_if_unwanted(job_id, state=State.QUEUED)
+    _end_if_unwanted(pk=job_id, state=State.QUEUED)
 
 
-def _end_if_unwanted(job_id: int, **condition: Any) -> None:
-    unwanted = Job.objects.open().filter(pk=job_id, is_unwanted=True, **condition)
+def _end_if_unwanted(**condition: Any) -> None:
+    unwanted = Job.objects.open().filter(is_unwanted=True, **condition)
     unwanted.update(state=State.CANCELLED, note="", updated_at=timezone.now())
 
 

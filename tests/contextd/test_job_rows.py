@@ -109,6 +109,23 @@ def test_one_that_waits_and_one_that_runs_can_be_cancelled() -> None:
     assert (again(waiting).state, again(running).state) == (State.CANCELLED, State.CANCELLED)
 
 
+def test_one_that_was_cancelled_is_not_joined_though_its_worker_has_not_heard_of_it() -> None:
+    job = submit()
+    begun_anew: list[Job] = []
+
+    def begin_anew(hold: Hold) -> dict[str, Any]:
+        jobs.cancel(job.pk)
+        begun_anew.append(submit())
+        hold.report(1, 3, "one")
+        pytest.fail("it is not told that it is over")
+
+    jobs.work(job.pk, begin_anew)
+
+    (other,) = begun_anew
+    assert other != job
+    assert (again(job).state, again(other).state) == (State.CANCELLED, State.QUEUED)
+
+
 def test_a_cancelled_one_whose_worker_died_is_over() -> None:
     job = submit()
     jobs._take(job.pk)
