@@ -21,6 +21,7 @@ DOMAIN = "checkpoint"
 NOT_EMBEDDED = "The embedding backend does not answer: found by its words now, by meaning later."
 
 SHARE_OF_FILES = 2
+NO_TAGS = "Files have no tags: leave them out, or ask for checkpoints."
 """Of an answer with all kinds, one in so many may be a file."""
 
 READ = [
@@ -177,6 +178,8 @@ def find(
     found = Matches([], None)
     if kind != "file":
         found = _find_checkpoints(query, within, tags, limit)
+    if kind == "file" and tags:
+        return Matches([], NO_TAGS)
     if kind == "checkpoint" or tags:
         return found
     most = limit if kind else limit // SHARE_OF_FILES
@@ -212,7 +215,8 @@ def _find_files(query: str, within: frozenset[int] | None, limit: int) -> Matche
 
 def _together(one: Matches, other: Matches, limit: int) -> Matches:
     best = sorted([*one.matches, *other.matches], key=lambda match: -match.score)
-    return Matches(best[:limit], one.notice or other.notice)
+    notices = dict.fromkeys(notice for notice in (one.notice, other.notice) if notice)
+    return Matches(best[:limit], " ".join(notices) or None)
 
 
 def recent(

@@ -6,6 +6,7 @@ import pytest
 
 from contextd import pipeline
 from contextd.errors import NotFound
+from contextd.search.models import Coverage, Embedding
 from tests.conftest import Call, StrangerTo
 from tests.repositories.conftest import Folder, Index
 
@@ -43,6 +44,25 @@ def test_one_kind_can_be_asked_for(shop: Folder, call: Call) -> None:
     assert kinds(call, top_k=10, kind="file") == ["file"] * 5
     assert kinds(call, top_k=10, kind="checkpoint") == ["checkpoint"] * 2
     assert kinds(call, top_k=10, tags=["air"]) == ["checkpoint"] * 2
+
+
+def test_files_with_a_tag_are_none_and_that_is_said(shop: Folder, call: Call) -> None:
+    found = call("checkpoint_search", query="zeppelin fly", kind="file", tags=["air"])
+
+    assert found.results == []
+    assert found.notice == "Files have no tags: leave them out, or ask for checkpoints."
+
+
+def test_what_is_not_embedded_yet_is_told_of_files_and_of_checkpoints(
+    shop: Folder, call: Call
+) -> None:
+    Embedding.objects.filter(passage__collection__domain="checkpoint").delete()
+    Coverage.objects.filter(collection__domain="checkpoint").delete()
+
+    notice = call("checkpoint_search", query="zeppelin fly").notice
+
+    assert "found by words alone: 2." in notice
+    assert "found by words alone: 5." in notice
 
 
 def test_a_file_tells_where_it_is(shop: Folder, call: Call) -> None:
