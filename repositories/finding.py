@@ -198,14 +198,13 @@ def present(found: Mapping[int, Found]) -> Iterator[tuple[SourceFile, Found]]:
     """By key, in their order, each file once, without those that have been deleted since."""
     files = SourceFile.objects.select_related("repository__project").defer("symbols")
     known = files.in_bulk(list(found))
-    is_readable, is_allowed = cache(roots.is_readable), cache(roots.is_allowed)
+    is_readable, lies_elsewhere = cache(roots.is_readable), cache(roots.may_lie_elsewhere)
     seen: set[Path] = set()
     for key, one in found.items():
         if file := known.get(key):
             root = Path(file.repository.path)
             place = root / file.path
-            # What lies on another machine cannot be looked at, and is taken to be there.
-            is_there = place.is_file() if is_readable(root) else is_allowed(root)
+            is_there = place.is_file() if is_readable(root) else lies_elsewhere(root)
             if is_there and place not in seen:
                 seen.add(place)
                 yield file, one

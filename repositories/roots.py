@@ -37,6 +37,14 @@ def is_readable(folder: Path) -> bool:
     return _resolved(str(folder)) == folder and is_allowed(folder) and folder.is_dir()
 
 
+def may_lie_elsewhere(folder: Path) -> bool:
+    """Whether one that cannot be read here may be there on another machine, which indexed it.
+
+    Where the folder around it is here, it has been deleted, moved or closed instead.
+    """
+    return is_allowed(folder) and not folder.parent.is_dir()
+
+
 def is_allowed(folder: Path) -> bool:
     """Whether it lies where the server may read, now that the setting may be another one."""
     allowed = [_resolved(root) for root in settings.CONTEXTD_INDEX_ROOTS]

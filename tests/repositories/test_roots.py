@@ -72,6 +72,28 @@ def test_what_was_taken_in_is_not_read_any_more_when_it_lies_outside_now(
     assert Repository.objects.get().files.count() == 1
 
 
+@pytest.mark.parametrize("fate", ["deleted", "moved behind a link"])
+def test_of_a_folder_that_is_gone_nothing_is_found(
+    index: Index, folder: Folder, call: Call, tmp_path: Path, fate: str
+) -> None:
+    folder.write({"a.py": "zeppelin = 1\n"})
+    index(folder)
+    assert found(call, "zeppelin") == ["a.py"]
+    folder.path.rename(tmp_path / "elsewhere")
+    if fate != "deleted":
+        folder.path.symlink_to(tmp_path / "elsewhere")
+
+    assert found(call, "zeppelin") == []
+
+
+def test_what_another_machine_indexed_is_found(index: Index, folder: Folder, call: Call) -> None:
+    folder.write({"a.py": "zeppelin = 1\n"})
+    index(folder)
+    Repository.objects.update(path="/nowhere/here/shop")
+
+    assert found(call, "zeppelin") == ["a.py"]
+
+
 @pytest.mark.parametrize(
     ("patterns", "sentence"),
     [
