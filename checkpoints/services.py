@@ -20,8 +20,9 @@ from repositories import services as repositories
 DOMAIN = "checkpoint"
 NOT_EMBEDDED = "The embedding backend does not answer: found by its words now, by meaning later."
 
-SHARE_OF_FILES = 2
 NO_TAGS = "Files have no tags: leave them out, or ask for checkpoints."
+
+SHARE_OF_FILES = 2
 """Of an answer with all kinds, one in so many may be a file."""
 
 READ = [

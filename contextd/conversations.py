@@ -112,6 +112,14 @@ class Conversation(Protocol):
         """Run something short that is not a coroutine, such as a service that asks the database."""
 
 
+def do_and_let_go(work: Callable[[], Outcome]) -> Outcome:
+    """In a thread of a pool, which keeps no connection to the database for its next work."""
+    try:
+        return work()
+    finally:
+        close_old_connections()
+
+
 class Alone:
     """For a door where nobody can be asked: a script, a command."""
 
@@ -148,10 +156,4 @@ class Alone:
         return seconds
 
     async def do(self, work: Callable[[], Outcome]) -> Outcome:
-        def then_let_go() -> Outcome:
-            try:
-                return work()
-            finally:
-                close_old_connections()
-
-        return await asyncio.to_thread(then_let_go)
+        return await asyncio.to_thread(do_and_let_go, work)

@@ -13,7 +13,7 @@ from django.db import close_old_connections
 
 from contextd import errors, guards, limits, notes, operations, telemetry
 from contextd.callers import Caller
-from contextd.conversations import Alone, Conversation, Detached, Interim
+from contextd.conversations import Alone, Conversation, Detached, Interim, do_and_let_go
 from contextd.errors import ContextdError, Internal, TimedOut
 from contextd.operations import Operation, Request, Result
 from contextd.signals import operation_finished
@@ -87,7 +87,7 @@ async def converse(
             if not record.is_interim:
                 # Also when the call is cancelled, which must not stop this; and not among the
                 # workers, which when all are taken would refuse it, and fail a call that is done.
-                telling = partial(copy_context().run, record.announce_in_a_thread)
+                telling = partial(copy_context().run, do_and_let_go, record.announce)
                 loop = asyncio.get_running_loop()
                 await asyncio.shield(loop.run_in_executor(_recorder, telling))
 
@@ -166,12 +166,6 @@ class Record:
             raise
         except Exception as error:
             raise errors.conceal(self._operation.name, error) from None
-
-    def announce_in_a_thread(self) -> None:
-        try:
-            self.announce()
-        finally:
-            close_old_connections()
 
     def announce(self) -> None:
         operation_finished.send_robust(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from django.utils import timezone
@@ -81,15 +81,18 @@ class Run:
         self._reader = Reader(root, repository.max_file_size)
         self._known = repository.files.digests()
         self._kept: set[int] = set()
-        self._unreadable: list[str] = []
+        self._unreadable: set[str] = set()
         self._tally = Tally()
 
     def go(self) -> Tally:
         paths = oldest_first(self._root, listing.files_in(self._root))
         for batch in in_batches(self._changed(paths)):
             self._write([passages.index(source, digest) for source, digest in batch])
-        self._keep_what_could_not_be_read()
-        self._forget(pk for pk, _ in self._known.values() if pk not in self._kept)
+        self._forget(
+            pk
+            for path, (pk, _) in self._known.items()
+            if pk not in self._kept and not self._may_be_there(path)
+        )
         return self._tally
 
     def _changed(self, paths: Sequence[str]) -> Iterator[tuple[SourceText, str]]:
@@ -120,22 +123,14 @@ class Run:
         except FileNotFoundError:
             pass  # git lists what was deleted and not committed yet
         except OSError as error:
-            self._unreadable.append(path)
+            self._unreadable.add(path)
             self._tally.fail(path, error.strerror or str(error))
         return None
 
-    def _keep_what_could_not_be_read(self) -> None:
-        """Nor what lies in a folder that could not be: that is not to say that it is gone."""
-        if "." in self._unreadable:
-            self._kept.update(pk for pk, _ in self._known.values())
-            return
-        folders = tuple(f"{path}/" for path in self._unreadable)
-        failed = set(self._unreadable)
-        self._kept.update(
-            pk
-            for path, (pk, _) in self._known.items()
-            if path in failed or path.startswith(folders)
-        )
+    def _may_be_there(self, path: str) -> bool:
+        """It or a folder that it lies in could not be read, which is not to say that it is gone."""
+        place = PurePosixPath(path)
+        return not self._unreadable.isdisjoint(map(str, (place, *place.parents)))
 
     def _write(self, batch: Sequence[Indexed]) -> None:
         """The job stays ours until all of it is stored, or nothing is."""

@@ -27,10 +27,15 @@ def files_in(root: Path) -> Iterator[str]:
         if path.endswith("/"):
             continue  # another repository that is not a part of this one
         if (root / path).is_dir() and not (root / path).is_symlink():
-            if os.path.realpath(root / path) == str(root / path):  # else a link leads there
+            if is_real(root / path):
                 yield from (f"{path}/{inside}" for inside in files_in(root / path))
         else:
             yield path
+
+
+def is_real(path: Path) -> bool:
+    """Whether no part of the way there is a link."""
+    return os.path.realpath(path) == str(path)
 
 
 def _listed_by_git(root: Path) -> Sequence[str] | None:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from repositories import rules
+from repositories.listing import is_real
 from repositories.rules import Reason
 
 BINARY_WITHIN = 8000
@@ -81,8 +82,7 @@ class Reader:
             os.close(descriptor)
 
     def _is_real(self, folder: str) -> bool:
-        """Whether no part of the way to the folder is a link."""
-        return os.path.realpath(self._root / folder) == str(self._root / folder)
+        return is_real(self._root / folder)
 
 
 def decoded(content: bytes) -> str:
