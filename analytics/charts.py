@@ -73,5 +73,6 @@ def _most(calls: Calls, field: str, limit: int) -> list[Place]:
 def _named(events: QuerySet[Event], field: str, limit: int, failed: Q | None = None) -> list[Place]:
     fails = ~Q(outcome="ok") if failed is None else failed
     counted = events.exclude(**{field: ""}).order_by().values_list(field)
-    ranked = counted.annotate(number=Count("pk"), fails=Count("pk", filter=fails))
+    # Counted is the field itself, for which an index can be enough.
+    ranked = counted.annotate(number=Count(field), fails=Count(field, filter=fails))
     return [Place(*row) for row in ranked.order_by("-number", field)[:limit]]

@@ -48,7 +48,7 @@ def most_used(
     titles = {domain.name: domain.title for domain in search.domains()}
     kinds = [kind] if kind else list(titles)
     used = calls.kept.filter(domain__in=kinds, used__isnull=False, outcome="ok").order_by()
-    counted = used.values_list("domain", "used").annotate(number=Count("pk"))
+    counted = used.values_list("domain", "used").annotate(number=Count("*"))
     most = list(counted.order_by("-number", "domain", "used")[:limit])
     records = known(caller, [(name, pk) for name, pk, _ in most])
     return [

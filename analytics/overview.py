@@ -1,5 +1,6 @@
 """What the home page of the dashboard shows."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -69,10 +70,12 @@ def overview(caller: Caller, days: int, project: Project | None = None) -> Overv
     """Of the last days, today with them, of what the caller may see."""
     period = last_days(days)
     calls = calls_of(caller, period, project)
+    points = charts.series(calls)
+    sessions = services.sessions_of(caller, period, project)
     return Overview(
-        report=services.reported(period, calls, services.sessions_of(caller, period, project)),
+        report=services.reported(period, by_operation(points), sessions),
         weeks=weeks(caller, project),
-        days=by_day(charts.series(calls), period),
+        days=by_day(points, period),
         latencies=latencies(calls),
         used=frequent.most_used(caller, calls, SHOWN),
         skills=frequent.most_used(caller, calls, SHOWN, "skill"),
@@ -103,7 +106,7 @@ def weeks(caller: Caller, project: Project | None) -> list[Compared]:
 
 
 def numbers(calls: Calls) -> dict[str, int]:
-    sums = {operation: of_it for (operation,), of_it in calls.sums("operation").items()}
+    sums = services.by_operation(calls)
     saved = services.added(one for name, one in sums.items() if name.endswith(SAVING))
     total = services.added(sums.values())
     return {
@@ -113,6 +116,13 @@ def numbers(calls: Calls) -> dict[str, int]:
         "Calls": total.calls,
         "Failed calls": total.failures,
     }
+
+
+def by_operation(points: Sequence[Point]) -> dict[str, Sums]:
+    sums: defaultdict[str, Sums] = defaultdict(Sums)
+    for point in points:
+        sums[point.operation] += point.sums
+    return sums
 
 
 def by_day(points: Sequence[Point], period: Period) -> list[Day]:

@@ -98,10 +98,10 @@ def report(
     chosen = period_of(period, start_date, end_date)
     calls = calls_seen_by(caller, chosen)
     if project_path is None:
-        return reported(chosen, calls, sessions_of(caller, chosen, None))
+        return reported(chosen, by_operation(calls), sessions_of(caller, chosen, None))
     project = projects.find(caller, project_path)
     sessions = sessions_of(caller, chosen, project) if project else 0
-    return reported(chosen, of_project(calls, project), sessions)
+    return reported(chosen, by_operation(of_project(calls, project)), sessions)
 
 
 def sessions_of(caller: Caller, period: Period, project: Project | None) -> int:
@@ -144,9 +144,12 @@ def of_project(calls: Calls, project: Project | None) -> Calls:
     return calls.none() if project is None else calls.filter(project=project)
 
 
-def reported(period: Period, calls: Calls, sessions: int) -> Report:
-    by_operation = {operation: sums for (operation,), sums in calls.sums("operation").items()}
-    total = added(by_operation.values())
+def by_operation(calls: Calls) -> dict[str, Sums]:
+    return {operation: sums for (operation,), sums in calls.sums("operation").items()}
+
+
+def reported(period: Period, operations: dict[str, Sums], sessions: int) -> Report:
+    total = added(operations.values())
     return Report(
         period=period.name,
         start_date=period.start,
@@ -156,8 +159,8 @@ def reported(period: Period, calls: Calls, sessions: int) -> Report:
         total_time_saved_min=minutes_saved(total),
         search_precision=ratio(total.useful, total.searches),
         estimated_cost_save_usd=dollars_saved(total),
-        top_features=top_features(by_operation),
-        performance=performance(by_operation, total),
+        top_features=top_features(operations),
+        performance=performance(operations, total),
         samples=total,
         estimates=Estimates(
             usd_per_million_tokens=settings.CONTEXTD_TOKEN_PRICE,
@@ -184,17 +187,17 @@ def dollars_saved(total: Sums) -> float | None:
     return total.spared_tokens / MILLION * settings.CONTEXTD_TOKEN_PRICE
 
 
-def top_features(by_operation: dict[str, Sums]) -> list[Feature]:
-    most = sorted(by_operation.items(), key=lambda pair: (-pair[1].calls, pair[0]))
+def top_features(operations: dict[str, Sums]) -> list[Feature]:
+    most = sorted(operations.items(), key=lambda pair: (-pair[1].calls, pair[0]))
     return [
         Feature(name, sums.calls, sums.mean_milliseconds, sums.success_rate)
         for name, sums in most[:MOST_FEATURES]
     ]
 
 
-def performance(by_operation: dict[str, Sums], total: Sums) -> Performance:
-    searches = added(sums for name, sums in by_operation.items() if name.endswith("_search"))
-    checkpoints = by_operation.get("checkpoint_save", Sums())
+def performance(operations: dict[str, Sums], total: Sums) -> Performance:
+    searches = added(sums for name, sums in operations.items() if name.endswith("_search"))
+    checkpoints = operations.get("checkpoint_save", Sums())
     return Performance(
         avg_search_latency_ms=searches.mean_milliseconds,
         avg_checkpoint_latency_ms=checkpoints.mean_milliseconds,

@@ -3,6 +3,7 @@
 Days are those of UTC.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -26,7 +27,7 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import Cast, Ceil, Coalesce, Greatest, Least, Log, TruncDate
+from django.db.models.functions import Cast, Ceil, Coalesce, Greatest, Least, Ln, TruncDate
 from django.utils import timezone
 
 from analytics import recording
@@ -109,14 +110,10 @@ class Calls:
 
     def latencies(self) -> dict[str, list[int]]:
         """How many calls of each operation there are in each bucket."""
-        tallied: defaultdict[str, list[list[int]]] = defaultdict(list)
-        for operation, latencies in self.tallies.order_by().values_list("operation", "latencies"):
-            tallied[operation].append(latencies)
+        buckets = {f"bucket_{number}": Sum(f"latencies__{number}") for number in range(BUCKETS)}
+        tallied = self.tallies.order_by().values_list("operation").annotate(**buckets)
         added: defaultdict[str, list[int]] = defaultdict(lambda: [0] * BUCKETS)
-        added |= {
-            operation: [sum(bucket) for bucket in zip(*rows, strict=True)]
-            for operation, rows in tallied.items()
-        }
+        added |= {operation: list(calls) for operation, *calls in tallied}
         for operation, bucket, calls in bucketed(self.events, "operation"):
             added[operation][bucket] += calls
         return dict(added)
@@ -186,7 +183,8 @@ def dated(events: QuerySet[Event]) -> QuerySet[Any]:
 
 
 def bucketed(events: QuerySet[Event], *by: str) -> QuerySet[Any, Any]:
-    size = Ceil(Log(Value(2.0), Greatest(F("milliseconds"), Value(1.0))) * Value(4.0))
+    # By the natural logarithm, which is a hundred times faster than `numeric`'s to any base.
+    size = Ceil(Ln(Greatest(F("milliseconds"), Value(1.0))) * Value(4 / math.log(2)))
     bucket = Cast(Least(size, Value(BUCKETS - 1.0)), IntegerField())
     counted = dated(events).annotate(bucket=bucket).values_list(*by, "bucket")
     sized: QuerySet[Any, Any] = counted.annotate(number=Count("pk"))

@@ -133,8 +133,8 @@ class Embedding(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["collection", "space"], name="search_embedding_place"),
-            models.Index(fields=["record_id"], name="search_embedding_record"),
+            # With the record, since by that alone Postgres reads the vectors of all domains.
+            models.Index(fields=["collection", "space", "record_id"], name="search_vector_place"),
         ]
 
     def __str__(self) -> str:
