@@ -18,7 +18,7 @@ from kombu.exceptions import OperationalError
 from contextd import logs
 from contextd.conversations import Conversation
 from contextd.errors import ContextdError, conceal
-from contextd.models import Job
+from contextd.models import Job, JobQuerySet
 
 LEASE = timedelta(seconds=60)
 MOST_ATTEMPTS = 3
@@ -70,7 +70,9 @@ def submit(
             "created_by": principal,
         },
     )
-    if is_new and queued:
+    if not is_new:
+        Job.objects.filter(pk=job.pk).update(is_joined=True)
+    elif queued:
         defer(task_name, job.pk)
     return job, is_new
 
@@ -141,8 +143,17 @@ def _take(job_id: int) -> Hold | None:
 
 def cancel(job_id: int) -> None:
     """Its worker ends it soon; one that has none has ended."""
-    Job.objects.open().filter(pk=job_id).update(is_unwanted=True)
-    _end_if_unwanted(pk=job_id, state=State.QUEUED)
+    _cancel(Job.objects.filter(pk=job_id))
+
+
+def give_up(job_id: int) -> None:
+    """`cancel` by who began it, which somebody who has joined it does not suffer from."""
+    _cancel(Job.objects.filter(pk=job_id, is_joined=False))
+
+
+def _cancel(jobs: JobQuerySet) -> None:
+    jobs.open().update(is_unwanted=True)
+    _end_if_unwanted(pk__in=jobs.values("pk"), state=State.QUEUED)
 
 
 def _end_if_unwanted(**condition: Any) -> None:

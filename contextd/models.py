@@ -228,6 +228,9 @@ class Job(models.Model):
     holder = models.CharField(max_length=32, blank=True, help_text="Known to its worker alone")
     leased_until = models.DateTimeField()
     is_unwanted = models.BooleanField(default=False, help_text="Its worker stops when it sees this")
+    is_joined = models.BooleanField(
+        default=False, help_text="Somebody else than who began it waits for it too"
+    )
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)
     note = models.TextField(blank=True, help_text="What it is at")

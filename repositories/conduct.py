@@ -24,11 +24,12 @@ async def index(caller: Caller, asked: Mapping[str, Any], talk: Conversation) ->
     except asyncio.CancelledError:
         await asyncio.shield(asyncio.create_task(_give_up(starting, talk)))
         raise
-    return await talk.do(partial(services.outcome, caller, started.job_id))
+    state = await talk.do(partial(services.outcome, caller, started.job_id))
+    return state if started.is_new else services.joined(state, asked)
 
 
 async def _give_up(starting: asyncio.Task[services.Started], talk: Conversation) -> None:
-    """End the run that was begun, unless it is somebody else's."""
+    """End the run that was begun, unless somebody else began it or waits for it too."""
     started = await starting
     if started.is_new:
-        await talk.do(partial(jobs.cancel, started.job_id))
+        await talk.do(partial(jobs.give_up, started.job_id))

@@ -74,8 +74,7 @@ class RepositoryIndexed(RepositoryStatus, Written):
 
 @operation("index_repository", effect="write", timeout=300, atomic=False)
 async def index(caller: Caller, request: IndexRepository, talk: Conversation) -> RepositoryIndexed:
-    state = await conduct.index(caller, dict(request), talk)
-    return RepositoryIndexed.model_validate(as_status(state).model_dump())
+    return as_indexed(await conduct.index(caller, dict(request), talk))
 
 
 class GetIndexStatus(Request):
@@ -88,6 +87,22 @@ class GetIndexStatus(Request):
 @operation("index_status", effect="read", timeout=5)
 def get_status(caller: Caller, request: GetIndexStatus) -> RepositoryStatus:
     return as_status(services.status(caller, **dict(request)))
+
+
+class CancelIndex(Request):
+    """End a run of index_repository that is on its way; what it has indexed so far stays."""
+
+    path: Annotated[AbsolutePath | None, Field(description="Path that is indexed")] = None
+    job_id: Annotated[RecordId | None, Field(description="Or the id of the run")] = None
+
+
+@operation("index_cancel", effect="write", timeout=5)
+def cancel(caller: Caller, request: CancelIndex) -> RepositoryIndexed:
+    return as_indexed(services.cancel(caller, **dict(request)))
+
+
+def as_indexed(state: services.State) -> RepositoryIndexed:
+    return RepositoryIndexed.model_validate(as_status(state).model_dump())
 
 
 def as_status(state: services.State) -> RepositoryStatus:

@@ -1,7 +1,7 @@
 """What can be done with repositories."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -39,6 +39,7 @@ class State:
     job: Job | None
     files: int
     coverage: search.Coverage
+    remark: str | None = None
 
     @property
     def report(self) -> dict[str, Any]:
@@ -47,8 +48,13 @@ class State:
 
     @property
     def notice(self) -> str | None:
+        """What is to be known of the run, and of this answer."""
+        return " ".join(filter(None, [self._of_run, self.remark])) or None
+
+    @property
+    def _of_run(self) -> str | None:
         if self.job and self.job.is_open:
-            return f"The run goes on: ask index_status for job {self.job.pk}."
+            return f"The run goes on: ask index_status for job {self.job.pk}; index_cancel ends it."
         if self.job and self.job.state == Job.State.CANCELLED:
             return "The run was cancelled; what it had indexed by then stays. The next one goes on."
         return f"The run has failed: {self.job.error}" if self.job and self.job.error else None
@@ -179,6 +185,14 @@ def outcome(caller: Caller, job_id: int) -> State:
     return state
 
 
+def joined(state: State, asked: Mapping[str, Any]) -> State:
+    """With what somebody should know who asked for a run and joined this one."""
+    other = [name for name in ASKED if asked[name] != getattr(state.repository, name)]
+    if not other:
+        return state
+    return replace(state, remark=f"It was on its way already, with other {', '.join(other)}.")
+
+
 def status(caller: Caller, *, path: str | None, job_id: str | None) -> State:
     """Of the repository at that path, or of the one that the run is about."""
     if job_id is not None:
@@ -198,6 +212,15 @@ def at(caller: Caller, path: str) -> Repository:
     if found is None:
         raise NotFound(f"{path} is not indexed; index_repository does that", field="path")
     return found
+
+
+def cancel(caller: Caller, *, path: str | None, job_id: str | None) -> State:
+    """End the run, or the newest of the repository at that path; nothing where it has ended."""
+    state = status(caller, path=path, job_id=job_id)
+    if state.job:
+        jobs.cancel(state.job.pk)
+        state.job.refresh_from_db()
+    return state
 
 
 def state_of(repository: Repository, job: Job | None = None) -> State:

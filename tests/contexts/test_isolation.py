@@ -52,6 +52,7 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     },
     "remediation_search": {"error_message": "bells out of tune", "min_score": 0},
     "remediation_update": {"id": "{remediation}", "solution": "mine"},
+    "index_cancel": {"job_id": "{run}"},
     "index_status": {"job_id": "{job}"},
     "repository_list": {},
     "repository_remove": {"path": "{folder}"},
@@ -135,7 +136,7 @@ def fill(call: Call, caller: Caller, tmp_path: Path) -> Fill:
     """Save a record of each kind in the foreign project; puts their ids into a question."""
     make_project(OURS)
     ids = save_foreign(call)
-    ids |= {"folder": str(tmp_path), "job": index_foreign(tmp_path, caller)}
+    ids |= {"folder": str(tmp_path), **index_foreign(tmp_path, caller)}
 
     def fill(question: Any) -> Any:
         text = json.dumps(question)
@@ -180,8 +181,8 @@ def save_foreign(call: Call) -> dict[str, str]:
     return ids
 
 
-def index_foreign(folder: Path, caller: Caller) -> str:
-    """Index a folder of the foreign project; the id of the run."""
+def index_foreign(folder: Path, caller: Caller) -> dict[str, str]:
+    """Index a folder of the foreign project; the ids of that job, and of a run that goes on."""
     (folder / "bells.py").write_text(f"def tuning_the_bells():\n    return '{MARK}'\n")
     ProjectPath.objects.create(project=Project.objects.get(paths__path=FOREIGN), path=str(folder))
     started = repositories.begin(
@@ -193,7 +194,9 @@ def index_foreign(folder: Path, caller: Caller) -> str:
         queued=False,
     )
     repositories.index(started.job_id)
-    return str(started.job_id)
+    repository = repositories.outcome(caller, started.job_id).repository
+    run = repositories.submit(repository, caller.principal, queued=False)
+    return {"job": str(started.job_id), "run": str(run.job_id)}
 
 
 @pytest.fixture

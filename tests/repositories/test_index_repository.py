@@ -73,7 +73,7 @@ def test_past_its_limit_it_tells_where_to_ask(
     answer = ask("index_repository", path=str(shop.path))
 
     assert (answer.state, answer.files_indexed) == ("queued", 0)
-    assert answer.notice == f"The run goes on: ask index_status for job {answer.job_id}."
+    assert answer.notice.startswith(f"The run goes on: ask index_status for job {answer.job_id};")
     services.index(int(answer.job_id))
     assert ask("index_status", job_id=answer.job_id).files_indexed == 3
 
@@ -88,6 +88,7 @@ def test_a_second_run_joins_the_first(
 
     assert first.job_id == second.job_id
     assert second.include_patterns == ["*.py"]
+    assert second.notice.endswith("It was on its way already, with other include_patterns.")
     assert Job.objects.count() == 1
 
 
@@ -184,6 +185,42 @@ async def test_one_that_joined_a_run_leaves_it_to_whoever_began_it(
 
     job = await on_thread(lambda: Job.objects.get(pk=began.job_id))
     assert (job.state, job.is_unwanted) == (Job.State.RUNNING, False)
+
+
+@pytest.mark.anyio
+async def test_whoever_began_a_run_leaves_it_to_those_who_have_joined_it(
+    server: Server, shop: Folder, local: Caller
+) -> None:
+    async with over_http(server, MODERN_VERSION) as session:
+        async with anyio.create_task_group() as calls:
+            calls.start_soon(session.call_tool, "index_repository", {"path": str(shop.path)})
+            job_id = await on_thread(job_on_its_way)
+            await on_thread(
+                lambda: services.begin(
+                    local,
+                    path=str(shop.path),
+                    include_patterns=[],
+                    exclude_patterns=[],
+                    max_file_size=1000,
+                )
+            )
+            calls.cancel_scope.cancel()
+        await session.call_tool("index_status", {"path": str(shop.path)})
+
+    assert await on_thread(lambda: Job.objects.get(pk=job_id).is_open)
+
+
+def test_a_run_that_goes_on_can_be_ended(
+    shop: Folder, ask: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conduct, "SPARED_SECONDS", 300)
+    ask("index_repository", path=str(shop.path))
+
+    ended = ask("index_cancel", path=str(shop.path))
+    again = ask("index_cancel", job_id=ended.job_id)
+
+    assert (ended.state, ended.notice.partition(";")[0]) == ("cancelled", "The run was cancelled")
+    assert again == ended
 
 
 def test_a_client_that_knows_tasks_comes_back(http: httpx2.Client, shop: Folder) -> None:

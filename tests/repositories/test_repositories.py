@@ -78,6 +78,7 @@ def test_nothing_of_a_project_that_is_not_granted(
     for name, arguments in (
         ("index_status", {"path": str(shop.path)}),
         ("index_status", {"job_id": job_id}),
+        ("index_cancel", {"job_id": job_id}),
         ("repository_remove", {"path": str(shop.path)}),
     ):
         with pytest.raises(NotFound):
