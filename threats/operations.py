@@ -128,12 +128,14 @@ class FileThreat(Result):
 class FileThreats(Result):
     threats: Annotated[list[FileThreat], Field(description="Those most pointed to first")]
     limit: int
+    notice: Notice = None
 
 
 @operation("threats_for_files", effect="read", timeout=30, atomic=False)
 def for_files(caller: Caller, request: FindThreatsForFiles) -> FileThreats:
     found = reviews.for_files(caller, **dict(request))
-    return FileThreats(threats=[FileThreat.of(one) for one in found], limit=request.limit)
+    threats = [FileThreat.of(one) for one in found.threats]
+    return FileThreats(threats=threats, limit=request.limit, notice=found.notice)
 
 
 class MakeChecklist(Request):

@@ -1,26 +1,12 @@
 """What to look at when work is reviewed: by the files it touches, by what it is about."""
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from contextd.callers import Caller
-from threats import changed_files, services
-from threats.changed_files import ChangedFile
+from threats import changed_files, services, signs
 from threats.models import Threat
 from threats.schema import ThreatPattern
-
-Signs = Iterator[tuple[ThreatPattern, float, str]]
-"""Threats with how strongly, and by what, a file points to them."""
-
-BY_CHECK = 0.6
-BY_NAME = 0.4
-"""Divided by the root of how many threats the name points to: `views.py` says little."""
-LEAST_BY_MEANING = 0.3
-BY_MEANING_A_FILE = 5
-FILES_READ = 20
-CHARACTERS_READ = 2000
 
 
 @dataclass(slots=True)
@@ -41,8 +27,14 @@ class FileThreat:
 
     def add(self, path: str, strength: float, reason: str) -> None:
         self.strengths[reason] = max(strength, self.strengths.get(reason, 0.0))
-        if path not in self.files:
+        if path not in self.files[-1:]:
             self.files.append(path)
+
+
+@dataclass(frozen=True, slots=True)
+class FileThreats:
+    threats: list[FileThreat]
+    notice: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +64,19 @@ class Checklist:
         return [area for area in dict.fromkeys(areas) if area not in covered]
 
 
-def for_files(caller: Caller, *, paths: Sequence[str], diff: str, limit: int) -> list[FileThreat]:
+def for_files(caller: Caller, *, paths: Sequence[str], diff: str, limit: int) -> FileThreats:
     """What the files may bring, by their names and by what was written into them."""
     visible = Threat.objects.visible_to(caller).told()
     patterns = [services.pattern_of(threat) for threat in visible]
     files = changed_files.gather(paths, diff)
-    longest = sorted(files, key=lambda file: len(file.added), reverse=True)[:FILES_READ]
+    searched, compared = signs.by_expressions(files, patterns), signs.by_meaning(caller, files)
     found: dict[str, FileThreat] = {}
     for file in files:
-        for pattern, strength, reason in _signs(caller, file, patterns, file in longest):
-            one = found.setdefault(pattern.id, FileThreat(pattern))
-            one.add(file.path, strength, reason)
-    return sorted(found.values(), key=lambda one: (-one.score, one.pattern.id))[:limit]
+        for sign in [*searched.of.get(file.path, []), *compared.of.get(file.path, [])]:
+            one = found.setdefault(sign.pattern.id, FileThreat(sign.pattern))
+            one.add(file.path, sign.strength, sign.reason)
+    threats = sorted(found.values(), key=lambda one: (-one.score, one.pattern.id))[:limit]
+    return FileThreats(threats, " ".join(filter(None, [searched.notice, compared.notice])) or None)
 
 
 def checklist(
@@ -107,42 +100,3 @@ def checklist(
     threats = Threat.objects.filter(pk__in=areas_of).told().worst_first()
     points = [Point(services.pattern_of(threat), areas_of[threat.pk]) for threat in threats]
     return Checklist(points, notice)
-
-
-def _signs(
-    caller: Caller, file: ChangedFile, patterns: Sequence[ThreatPattern], is_read: bool
-) -> Signs:
-    yield from _by_name(file, patterns)
-    if is_read:
-        yield from _by_checks(file, patterns)
-        yield from _by_meaning(caller, file)
-
-
-def _by_name(file: ChangedFile, patterns: Sequence[ThreatPattern]) -> Signs:
-    meant = {
-        pattern.id: (pattern, glob)
-        for pattern in patterns
-        for glob in pattern.triggers.file_patterns
-        if changed_files.is_meant(file.path, glob)
-    }
-    for pattern, glob in meant.values():
-        yield pattern, BY_NAME / len(meant) ** 0.5, f"a file is named like {glob}"
-
-
-def _by_checks(file: ChangedFile, patterns: Sequence[ThreatPattern]) -> Signs:
-    for pattern in patterns:
-        for check in pattern.testing.automated_checks:
-            if file.added and _expression(check.pattern).search(file.added):
-                yield pattern, BY_CHECK, f"it has been written: {check.description}"
-
-
-def _by_meaning(caller: Caller, file: ChangedFile) -> Signs:
-    said = f"{file.path}\n{file.added[:CHARACTERS_READ]}"
-    for match in services.find(caller, said, limit=BY_MEANING_A_FILE).matches:
-        if match.score >= LEAST_BY_MEANING:
-            yield match.pattern, match.score, "words and meaning are near"
-
-
-@lru_cache(maxsize=1000)
-def _expression(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)

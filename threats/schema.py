@@ -1,7 +1,6 @@
 """What a threat file must hold: `threat_pattern`, with these fields."""
 
 import datetime as dt
-import re
 from typing import Annotated, Literal, Self, get_args
 
 from pydantic import (
@@ -12,6 +11,8 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+
+from contextd import expressions
 
 SUMMARY_CHARACTERS = 400
 
@@ -166,10 +167,8 @@ class AutomatedCheck(Part):
     @field_validator("pattern")
     @classmethod
     def _compiles(cls, pattern: str) -> str:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise ValueError(f"it is no regular expression: {error}") from None
+        if mistake := expressions.mistake_in(pattern):
+            raise ValueError(f"it {mistake}")
         return pattern
 
 

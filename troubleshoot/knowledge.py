@@ -10,7 +10,7 @@ from typing import Annotated, Literal, get_args
 import regex
 from pydantic import AnyUrl, BaseModel, ConfigDict, Field, StringConstraints
 
-from contextd import yaml_files
+from contextd import expressions, yaml_files
 from contextd.yaml_files import Complaint, Faulty, Place, YamlFile
 from troubleshoot import commands
 
@@ -142,20 +142,23 @@ def _within(written: Written) -> Iterator[Complaint]:
 def of_signatures(entry: Entry) -> Iterator[tuple[Place, str]]:
     """Those that cannot be used, or fit none of its own errors."""
     for number, signature in enumerate(entry.signatures):
-        problem = signature_problem(signature)
-        if problem is None and not any(regex.search(signature, error) for error in entry.errors):
-            problem = "is in none of the errors"
-        if problem:
+        if problem := signature_problem(signature) or _misses(signature, entry.errors):
             yield ("signatures", number), problem
 
 
 def signature_problem(signature: str) -> str | None:
     """What is wrong with a regular expression, if anything."""
+    if mistake := expressions.mistake_in(signature):
+        return mistake
+    return "fits any text" if regex.search(signature, "") else None
+
+
+def _misses(signature: str, errors: Iterable[str]) -> str | None:
     try:
-        compiled = regex.compile(signature)
-    except regex.error as error:
-        return f"is no regular expression: {error}"
-    return "fits any text" if compiled.search("") else None
+        found = any(regex.search(signature, error, timeout=expressions.SECONDS) for error in errors)
+    except TimeoutError:
+        return "takes too long to look for"
+    return None if found else "is in none of the errors"
 
 
 def of_commands(entry: Entry) -> Iterator[tuple[Place, str]]:

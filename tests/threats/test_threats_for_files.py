@@ -1,10 +1,15 @@
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from contextd.errors import Invalid
 from tests.conftest import Call
-from threats import changed_files
+from tests.threats.conftest import LoadFrom
+from threats import changed_files, knowledge, signs
+
+Added = Callable[[str], None]
 
 DIFF = """\
 diff --git a/shop/exports.py b/shop/exports.py
@@ -28,6 +33,24 @@ similarity index 100%
 rename from a.txt
 rename to b.txt
 """
+
+
+@pytest.fixture
+def add(few: Path, load_from: LoadFrom) -> Added:
+    """Load one more of the threats that ship."""
+
+    def add(key: str) -> None:
+        shutil.copy(next(knowledge.FOLDER.rglob(f"TMKB-{key}.yaml")), few)
+        load_from(few)
+
+    return add
+
+
+def written(path: str, text: str) -> str:
+    """The diff of a new file."""
+    lines = [f"+{line}" for line in text.split("\n")]
+    head = f"diff --git a/{path} b/{path}\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{len(lines)} @@"
+    return "\n".join([head, *lines, ""])
 
 
 def test_the_name_of_a_file_points_to_threats(call: Call, few: Path) -> None:
@@ -61,6 +84,50 @@ def test_so_many_are_told_as_are_asked_for(call: Call, few: Path) -> None:
     assert len(call("threats_for_files", paths=["a/views.py"], limit=1).threats) == 1
 
 
+def test_what_takes_too_long_to_look_for_is_left_out_and_said(call: Call, add: Added) -> None:
+    """To its end this search would take hours, and hold up all other callers meanwhile."""
+    add("JOB-003")
+    endless = "findOne(" + " if " * 40 + "=" * 400_000
+    diff = written("a.js", endless) + written("b.py", 'cursor.execute(f"DELETE {name}")')
+    found = call("threats_for_files", diff=diff)
+
+    late = "Not looked for to the end, since it took too long: TMKB-JOB-003 in a.js."
+    assert found.notice.startswith(late)
+    assert "TMKB-INJ-001" in [threat.id for threat in found.threats]
+
+
+def test_when_no_time_is_left_the_longest_files_are_left_out(
+    call: Call, few: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signs, "SECONDS", 0)
+    found = call("threats_for_files", diff="".join(written(f"{n}.py", "x" * n) for n in range(8)))
+
+    assert "too long: anything in 0.py, anything in 1.py," in found.notice
+    assert "anything in 4.py and 3 more." in found.notice
+
+
+def test_what_is_written_is_looked_at_in_every_file(call: Call, few: Path) -> None:
+    long = "".join(written(f"long/{number}.txt", "nothing\n" * 20) for number in range(20))
+    found = call("threats_for_files", diff=long + written("short.py", "cursor.execute(f'x')"))
+
+    assert ["short.py"] in [threat.files for threat in found.threats]
+    part = "Of 21 files the 20 longest were compared by meaning, the others by names and regular"
+    assert found.notice.startswith(part)
+
+
+def test_that_not_all_is_found_by_meaning_is_said(call: Call, few: Path) -> None:
+    found = call("threats_for_files", paths=["shop/tasks.py"])
+
+    assert found.notice.startswith("Passages that are not embedded yet")
+
+
+def test_the_start_of_a_line_is_that_of_any_line(call: Call, add: Added) -> None:
+    add("SUPPLY-003")
+    found = call("threats_for_files", diff=written("x", "FROM python\nARG PIP_TOKEN"))
+
+    assert "TMKB-SUPPLY-003" in [threat.id for threat in found.threats]
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [({}, "paths or diff is required"), ({"diff": "no diff"}, "diff names no file")],
@@ -82,8 +149,47 @@ def test_a_diff_is_read_as_git_prints_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("diff", "path"),
+    [
+        ('+++ "b/caf\\303\\251 \\"1\\"\\t.py"\n', 'café "1"\t.py'),
+        ("--- a/x y.py\t\n+++ b/x y.py\t\n", "x y.py"),
+        ("diff --git a/x y.py b/x y.py\nnew file mode 100644\nindex 0..e69de29\n", "x y.py"),
+        ('diff --git "a/\\303\\251" "b/\\303\\251"\nBinary files differ\n', "é"),
+        (
+            "diff --git a/logo.png b/logo.png\nBinary files /dev/null and b/logo.png differ\n",
+            "logo.png",
+        ),
+        ("diff --git a/x b/b/x\nsimilarity index 100%\nrename from x\nrename to b/x\n", "b/x"),
+        ("diff --git a/x b/y\nsimilarity index 100%\ncopy from x\ncopy to y\n", "y"),
+        ("diff --git x x\n--- x\n+++ x\n", "x"),
+        ("--- x\r\n+++ x\r\n@@ -1 +1 @@\r\n", "x"),
+    ],
+)
+def test_files_are_named_as_git_names_them(diff: str, path: str) -> None:
+    assert [file.path for file in changed_files.in_diff(diff)] == [path]
+
+
+def test_lines_that_look_like_headers_are_content() -> None:
+    diff = (
+        "--- a/x.md\n+++ b/x.md\n@@ -1,2 +1,4 @@\n--- old\n+++ weird\n \n+rename to z\f+\n"
+        "+b\u2028c\n\\ No newline at end of file\n"
+        "@@ -9 +9 @@ f\n+d\n-e\ndiff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -1 +1,9 @@\n+f\n"
+        "diff --git a/z b/z\n--- a/z\n+++ b/z\n+g\n"
+    )
+    added = {file.path: file.added for file in changed_files.in_diff(diff)}
+
+    assert added == {"x.md": "++ weird\nrename to z\f+\nb\u2028c\nd", "y": "f", "z": "g"}
+
+
+@pytest.mark.parametrize(
     ("pattern", "path", "is_meant"),
     [
+        (".github/workflows/**", ".github/workflows/ci.yml", True),
+        (".github/workflows/**", "/repo/.github/workflows/ci.yml", True),
+        (".github/workflows/**", "/repo/my.github/workflows/ci.yml", False),
+        ("nginx.conf", "C:/etc/Nginx.conf", True),
+        ("/setup.py", "setup.py", True),
+        ("**/*", "a", True),
         ("**/tasks.py", "tasks.py", True),
         ("**/tasks.py", "a/b/tasks.py", True),
         ("**/tasks.py", "a/my_tasks.py", False),

@@ -1,0 +1,42 @@
+"""Regular expressions that people write: no search for one takes longer than it may."""
+
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import regex
+
+from contextd import limits
+
+SECONDS = 0.5
+"""That one search may take: some expressions would otherwise take hours for a long text."""
+MOST_COPIES = 10_000
+_REPEAT = regex.compile(r"\{(\d{1,9})")
+
+
+def mistake_in(expression: str) -> str | None:
+    """What is wrong with it, if anything: it ..."""
+    copies = prod(max(1, int(times)) for times in _REPEAT.findall(expression))
+    if copies > MOST_COPIES:  # compiling writes them all out, which can take all memory there is
+        return f"repeats its parts more than {MOST_COPIES:,} times"
+    try:
+        regex.compile(expression)
+    except regex.error as error:
+        return f"is no regular expression: {error}"
+    return None
+
+
+def finds(expression: str, text: str) -> bool:
+    """Whether it is in the text, where `^` and `$` are those of any line.
+
+    Raises TimeoutError where that cannot be told in time. Other threads run meanwhile.
+    """
+    seconds = min(SECONDS, limits.time_left())
+    if not seconds:
+        raise TimeoutError
+    return compiled(expression).search(text, timeout=seconds) is not None
+
+
+@lru_cache(maxsize=5000)
+def compiled(expression: str) -> Any:
+    return regex.compile(expression, regex.MULTILINE)
