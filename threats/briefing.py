@@ -9,7 +9,7 @@ from contextd.search.embedding import tokenizer
 from threats.schema import CodeExample, ThreatPattern
 
 MOST_TOKENS = 500
-COUNTERS_TOKENS = 34
+COUNTERS_TOKENS = 35
 """What the counters, and the names around them, add to an answer."""
 
 _EFFECTIVENESS = ["high", "medium", "low"]

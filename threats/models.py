@@ -41,9 +41,25 @@ class ThreatQuerySet(models.QuerySet["Threat"]):
             fitting = fitting.filter(frameworks__overlap=[*frameworks, ANY])
         return fitting
 
+    def showing(self, language: str | None, frameworks: list[str]) -> Self:
+        """Those with code in that language, and in one of the frameworks; empty for any."""
+        showing = self
+        if language:
+            showing = showing.filter(languages__contains=[language])
+        if frameworks:
+            showing = showing.filter(frameworks__overlap=frameworks)
+        return showing
+
     def told(self) -> Self:
-        """What a list shows, and what `services.pattern_of` has the rest at hand for."""
+        """What names one, and what `services.pattern_of` has the rest at hand for."""
         return self.only("key", "name", "category", "severity", "updated_at")
+
+    def as_rows(self) -> Self:
+        """What a list shows."""
+        return self.only(
+            *("key", "name", "category", "subcategory"),
+            *("severity", "likelihood", "cwes", "owasps"),
+        )
 
     def worst_first(self) -> Self:
         severity = Case(*(When(severity=s, then=Value(n)) for n, s in enumerate(Severity)))
@@ -91,6 +107,8 @@ def fields_of(pattern: ThreatPattern) -> dict[str, Any]:
     """What the fields of a threat are for its content, as JSON."""
     references = pattern.provenance.public_references
     examples = [example for m in pattern.mitigations for example in m.code_examples]
+    # Plain code of a threat to one framework does not make it one to any.
+    shown = {example.framework for example in examples} - {ANY}
     return {
         "content": pattern.model_dump(mode="json"),
         "name": pattern.name,
@@ -100,7 +118,7 @@ def fields_of(pattern: ThreatPattern) -> dict[str, Any]:
         "severity": pattern.severity,
         "likelihood": pattern.likelihood,
         "languages": sorted({pattern.language, *(example.language for example in examples)}),
-        "frameworks": sorted({pattern.framework, *(example.framework for example in examples)}),
+        "frameworks": sorted({pattern.framework, *shown}),
         "cwes": sorted({reference.cwe for reference in references if reference.cwe}),
         "owasps": sorted({reference.owasp for reference in references if reference.owasp}),
     }

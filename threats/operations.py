@@ -52,8 +52,13 @@ class ListThreats(Request):
     severity: Annotated[Severity | None, Field(description="How bad it is")] = None
     cwe: Annotated[Filled | None, Field(max_length=10, description="Such as CWE-862")] = None
     owasp: Annotated[Filled | None, Field(max_length=12, description="Such as A01:2021")] = None
-    language: InLanguage = None
-    framework: InFramework = None
+    language: Annotated[
+        Language | None, Field(description="Only those with code in this language")
+    ] = None
+    framework: Annotated[
+        SupportedFramework | None,
+        Field(description="Only those with code for it, or for what it is built upon; any for all"),
+    ] = None
     limit: Annotated[int, Clamp(1, 200), Field(description="How many, 1 to 200")] = 50
     offset: Annotated[int, Clamp(0, 2**31), Field(description="How many to skip")] = 0
 

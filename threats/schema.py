@@ -23,6 +23,12 @@ Framework = Literal["celery", "django", "drf", "express", "fastapi", "flask"]
 SupportedFramework = Literal[Framework, "any"]
 Relationship = Literal["extends", "related", "prerequisite"]
 
+LANGUAGE_OF: dict[str, Language] = {
+    **dict.fromkeys(["celery", "django", "drf", "fastapi", "flask"], "python"),
+    "express": "javascript",
+}
+"""By framework."""
+
 SUPPORTED_LANGUAGES: tuple[str, ...] = get_args(Language)
 SUPPORTED_FRAMEWORKS: tuple[str, ...] = get_args(SupportedFramework)
 

@@ -17,7 +17,7 @@ from contextd.status import has_records, health_check
 from threats import briefing, knowledge, weaknesses
 from threats.briefing import Briefing
 from threats.models import ANY, Threat, ThreatQuerySet, fields_of
-from threats.schema import ThreatPattern
+from threats.schema import LANGUAGE_OF, ThreatPattern
 
 DOMAIN = "threat"
 FAMILIES = {"drf": ["drf", "django"]}
@@ -88,12 +88,14 @@ def find(
     limit: int = MOST_FOUND,
 ) -> Matches:
     """What can go wrong with the work that is described, the likeliest first."""
-    frameworks = family_of(framework)
+    fitting = Threat.objects.visible_to(caller).fitting(
+        language_of(language, framework), family_of(framework)
+    )
     found = search.find(
         context,
         domain=DOMAIN,
         projects=caller.projects,
-        records=Threat.objects.visible_to(caller).fitting(language, frameworks),
+        records=fitting,
         limit=limit,
     )
     good = [hit for hit in found.hits if _is_relevant(hit, found.hits[0])]
@@ -124,10 +126,15 @@ def _is_relevant(hit: Hit, best: Hit) -> bool:
 def brief(matches: Matches, language: str | None, framework: str | None) -> Briefing:
     return briefing.brief(
         matches.patterns,
-        language=language,
+        language=language_of(language, framework),
         frameworks=family_of(framework),
         notice=matches.notice,
     )
+
+
+def language_of(language: str | None, framework: str | None) -> str | None:
+    """The one that is given, or else that of the framework."""
+    return language or LANGUAGE_OF.get(framework or ANY)
 
 
 def family_of(framework: str | None) -> list[str]:
@@ -169,11 +176,11 @@ def listed(
         "cwes__contains": [cwe.upper()] if cwe else None,
         "owasps__contains": [owasp.upper()] if owasp else None,
     }
-    meeting = visible.fitting(language, family_of(framework)).filter(
+    meeting = visible.showing(language, family_of(framework)).filter(
         **{name: value for name, value in given.items() if value is not None}
     )
     categories = visible.order_by("category").values_list("category").annotate(Count("pk"))
-    rows = meeting.told().worst_first()
+    rows = meeting.as_rows().worst_first()
     return Page(list(rows[offset : offset + limit]), meeting.count(), dict(categories))
 
 

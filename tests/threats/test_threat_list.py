@@ -2,9 +2,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from tests.conftest import Call
+from tests.threats.conftest import FEW
 from threats.models import Threat
+
+EVERY = set(FEW)
 
 
 def keys(call: Call, **given: Any) -> list[str]:
@@ -36,13 +41,27 @@ def test_only_those_of_a_kind(
     assert set(keys(call, **given)) == expected
 
 
-def test_a_language_leaves_out_what_cannot_happen_in_it(call: Call, few: Path) -> None:
-    Threat.objects.filter(key="TMKB-INJ-001").update(languages=["python"], frameworks=["django"])
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"language": "yaml"}, set()),
+        ({"language": "javascript", "framework": "any"}, EVERY),
+        ({"framework": "celery"}, {"AUTHZ-001"}),
+        ({"framework": "drf"}, EVERY - {"AUTHZ-001"}),
+        ({"framework": "flask", "language": "python"}, {"AUTHZ-001", "AUTHN-001", "INJ-003"}),
+    ],
+)
+def test_a_language_or_framework_shows_those_with_code_for_it(
+    call: Call, few: Path, given: dict[str, str], expected: set[str]
+) -> None:
+    assert set(keys(call, **given)) == expected
 
-    assert "INJ-001" not in keys(call, language="javascript")
-    assert "INJ-001" not in keys(call, framework="flask")
-    assert "INJ-001" in keys(call, framework="drf")
-    assert "INJ-001" in keys(call, framework="any")
+
+def test_a_row_costs_no_query(call: Call, few: Path) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        call("threat_list")
+
+    assert len([one for one in captured if '"threats_threat"' in one["sql"]]) == 3
 
 
 def test_a_part_of_the_list_tells_how_much_there_is(call: Call, few: Path) -> None:

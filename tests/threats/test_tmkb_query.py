@@ -14,7 +14,11 @@ from contextd.search.embedding import tokenizer
 from tests.clients import VERSIONS, over_http, over_stdio, text_of
 from tests.conftest import Call
 from tests.server import Server
+from threats import briefing, knowledge, services
 from threats.models import Threat
+from threats.schema import LANGUAGE_OF, ThreatPattern
+from threats.services import Match, Matches
+from threats.tmkb import ThreatAnswer
 
 LANGUAGES = "python, javascript, yaml"
 FRAMEWORKS = "celery, django, drf, express, fastapi, flask, any"
@@ -44,6 +48,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         f"Unknown parameter 'limit'. {KNOWN_PARAMETERS}",
     ),
 ]
+
+
+def matches(*patterns: ThreatPattern, notice: str | None = None) -> Matches:
+    return Matches([Match(Threat(key=one.id), one, 1.0) for one in patterns], notice)
 
 
 def ids(answer: Any) -> list[str]:
@@ -82,6 +90,29 @@ def test_an_answer_stays_within_500_tokens(call: Call, few: Path, context: str) 
     assert answer.token_limit_reached == (answer.patterns_included < answer.pattern_count)
 
 
+@pytest.mark.parametrize("notice", [None, "Passages that are not embedded yet: 7."])
+def test_whatever_is_told_stays_within_500_tokens(notice: str | None) -> None:
+    """Each threat first, with four others after it."""
+    patterns = [file.pattern for file in knowledge.read(knowledge.FOLDER)[0]]
+    for number in range(len(patterns)):
+        found = matches(*(patterns * 2)[number : number + 5], notice=notice)
+        answer = ThreatAnswer.brief(found, services.brief(found, None, None))
+
+        assert len(tokenizer.spans(answer.model_dump_json())) <= 500, patterns[number].id
+
+
+def test_counters_have_as_much_room_as_any_of_them_need() -> None:
+    counters = [
+        ThreatAnswer(
+            pattern_count=5, patterns_included=2, token_count=count, token_limit_reached=True
+        )
+        for count in range(501)
+    ]
+    most = max(len(tokenizer.spans(one.model_dump_json())) for one in counters)
+
+    assert most - len("{}") + len(",") == briefing.COUNTERS_TOKENS
+
+
 def test_code_is_in_the_language_and_framework_that_were_asked_for(call: Call, few: Path) -> None:
     express = call("tmkb_query", context="background jobs", framework="express")
     flask = call("tmkb_query", context="background jobs", framework="flask")
@@ -90,6 +121,22 @@ def test_code_is_in_the_language_and_framework_that_were_asked_for(call: Call, f
     assert express.code_pattern.language == "javascript"
     assert flask.code_pattern.framework == "flask"
     assert javascript.code_pattern.language == "javascript"
+
+
+@pytest.mark.parametrize("framework", LANGUAGE_OF)
+def test_a_framework_tells_the_language(framework: str) -> None:
+    for file in knowledge.read(knowledge.FOLDER)[0]:
+        told = services.brief(matches(file.pattern), None, framework)
+
+        assert told.code_pattern is None or told.code_pattern.language == LANGUAGE_OF[framework]
+
+
+def test_what_cannot_happen_in_the_language_is_not_told(call: Call, few: Path) -> None:
+    Threat.objects.filter(key="TMKB-AUTHZ-001").update(languages=["python"])
+
+    for given in ({"language": "javascript"}, {"framework": "express"}):
+        assert "TMKB-AUTHZ-001" not in ids(call("tmkb_query", context="background jobs", **given))
+    assert "TMKB-AUTHZ-001" in ids(call("tmkb_query", context="background jobs", framework="flask"))
 
 
 def test_where_there_is_no_code_in_the_language_none_is_told(call: Call, few: Path) -> None:
