@@ -8,9 +8,14 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+from yaml.constructor import SafeConstructor
+from yaml.reader import ReaderError
 
 Place = tuple[str | int, ...]
 """Where in a file: keys and numbers, from the outside in."""
+
+DEEPEST = 100
+MOST_NODES = 100_000
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -69,6 +74,19 @@ class YamlFile:
             ) from None
 
 
+def within(folder: Path) -> tuple[list[Path], list[Complaint]]:
+    """Those of a folder and all below it, and a complaint about each that would not be read."""
+    others = [path for path in folder.rglob("*") if path.suffix.lower() in {".yml", ".yaml"}]
+    paths = sorted(path for path in others if path.suffix == ".yaml")
+    reason = "it is not read: its name must end in .yaml"
+    misnamed = [
+        Complaint(str(path.relative_to(folder)), 1, reason)
+        for path in others
+        if path.suffix != ".yaml"
+    ]
+    return paths, misnamed
+
+
 def read(path: Path, name: str | None = None) -> YamlFile:
     """`name` is what complaints call the file; raises Faulty where it is not YAML."""
     return parse(path.read_bytes(), name or str(path))
@@ -81,20 +99,76 @@ def dump(content: Any) -> str:
 
 def parse(text: str | bytes, name: str) -> YamlFile:
     """As `read`, for text that lies in no file."""
-    loader = yaml.CSafeLoader(text)
+    root = compose(text, name)
+    repeated = [Complaint(name, _line(key), _repeated(key)) for key in _repeated_keys(root)]
+    if repeated:
+        raise Faulty(list(dict.fromkeys(repeated)))
     try:
-        root = loader.get_single_node()
-        content = loader.construct_document(root) if root else None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        reason = getattr(error, "problem", None) or str(error)
-        raise Faulty([Complaint(name, mark.line + 1 if mark else 1, reason)]) from None
-    finally:
-        loader.dispose()
-    file = YamlFile(name, content, root)
-    if repeated := [Complaint(name, _line(key), _repeated(key)) for key in _repeated_keys(root)]:
-        raise Faulty(repeated)
-    return file
+        content = _Values().construct_document(root) if root else None
+    except yaml.MarkedYAMLError as error:
+        raise Faulty([_complaint(name, error)]) from None
+    return YamlFile(name, content, root)
+
+
+def compose(text: str | bytes, name: str) -> yaml.Node | None:
+    """Its nodes, whatever they stand for; raises Faulty where it is not YAML."""
+    try:
+        loader = yaml.CSafeLoader(text)
+        try:
+            root: yaml.Node | None = loader.get_single_node()
+        finally:
+            loader.dispose()
+        for number, node in enumerate(_nodes(root)):
+            _check(node, number)
+    except ReaderError as error:
+        before = (text if isinstance(text, bytes) else text.encode())[: error.position]
+        raise Faulty([Complaint(name, before.count(b"\n") + 1, error.reason)]) from None
+    except UnicodeEncodeError as error:
+        line = error.object.count("\n", 0, error.start) + 1
+        raise Faulty([Complaint(name, line, "half a character is not allowed")]) from None
+    except yaml.MarkedYAMLError as error:
+        raise Faulty([_complaint(name, error)]) from None
+    return root
+
+
+def _complaint(name: str, error: yaml.MarkedYAMLError) -> Complaint:
+    line = error.problem_mark.line + 1 if error.problem_mark else 1
+    return Complaint(name, line, error.problem or str(error))
+
+
+def _nodes(node: yaml.Node | None, depth: int = 0) -> Iterator[yaml.Node]:
+    """Each as often as aliases repeat it, as whoever reads the content will meet it."""
+    if node is None:
+        return
+    if depth > DEEPEST:
+        raise _error(node, "it is nested too deeply, or holds itself")
+    yield node
+    if isinstance(node, yaml.CollectionNode):
+        for inner in node.value:
+            for one in inner if isinstance(inner, tuple) else [inner]:
+                yield from _nodes(one, depth + 1)
+
+
+def _check(node: yaml.Node, number: int) -> None:
+    if number > MOST_NODES:
+        raise _error(node, "it is too much, with all that its aliases repeat")
+    if isinstance(node, yaml.ScalarNode) and "\0" in node.value:
+        raise _error(node, "a NUL character is not allowed")
+
+
+def _error(node: yaml.Node, problem: str) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+
+
+class _Values(SafeConstructor):
+    """Tells where a value is that is not what it looks like, such as 2024-02-30."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep=deep)
+        except (ValueError, LookupError, AttributeError) as error:
+            kind = node.tag.rpartition(":")[2]
+            raise _error(node, f"{str(node.value)[:100]} is no {kind}") from error
 
 
 class _Readable(yaml.SafeDumper):
@@ -124,18 +198,15 @@ def _within(node: yaml.Node | None, step: str | int) -> tuple[yaml.Node | None, 
     return None, None
 
 
-def _repeated_keys(node: yaml.Node | None) -> Iterator[yaml.Node]:
+def _repeated_keys(root: yaml.Node | None) -> Iterator[yaml.Node]:
     """YAML readers keep the last one silently."""
-    if isinstance(node, yaml.SequenceNode):
-        for inner in node.value:
-            yield from _repeated_keys(inner)
-    if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, value in node.value:
-            if key.value in seen:
-                yield key
-            seen.add(key.value)
-            yield from _repeated_keys(value)
+    for node in _nodes(root):
+        if isinstance(node, yaml.MappingNode):
+            seen: set[str] = set()
+            for key, _ in node.value:
+                if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                    yield key
+                seen.add(str(key.value))
 
 
 def _repeated(key: yaml.Node) -> str:

@@ -43,7 +43,11 @@ class ThreatForm(forms.ModelForm[Threat]):
 
     def clean_content(self) -> dict[str, Any]:
         try:
-            self.pattern = knowledge.written(self.cleaned_data["content"])
+            relations = knowledge.relations(services.known_ids())
+            self.pattern = knowledge.written(self.cleaned_data["content"], relations)
+            services.without_credentials(self.pattern)
+        except Invalid as error:
+            raise forms.ValidationError(error.message) from None
         except Faulty as faulty:
             lines = [f"Line {one.line}: {one.reason}" for one in faulty.complaints]
             raise forms.ValidationError([*lines]) from None
@@ -79,6 +83,8 @@ class ThreatRows(Rows):
     def _pattern(self, content: Any) -> ThreatPattern:
         try:
             return knowledge.written(yaml_files.dump(content))
+        except RecursionError:
+            raise Invalid("content is nested too deeply", field="content") from None
         except Faulty as faulty:
             problems = [{"error": f"content: {one.reason}"} for one in faulty.complaints]
             raise Invalid(problems[0]["error"], field="content", problems=problems) from None

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-import yaml
+from contextd import yaml_files
+from contextd.yaml_files import Faulty
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -21,15 +22,17 @@ def _in_python(text: str) -> str | None:
         ast.parse(text)
     except SyntaxError as error:
         return f"line {error.lineno}: {error.msg}"
+    except (RecursionError, MemoryError):
+        return "line 1: it is nested too deeply"
     return None
 
 
 def _in_yaml(text: str) -> str | None:
     try:
-        yaml.compose(text, Loader=yaml.CSafeLoader)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        return f"line {line}: {error.problem}"
+        yaml_files.compose(text, "yaml")
+    except Faulty as faulty:
+        first = faulty.complaints[0]
+        return f"line {first.line}: {first.reason}"
     return None
 
 
@@ -41,9 +44,10 @@ def _in_javascript(text: str) -> str | None:
 
 
 def _first_error(node: "Node") -> "Node":
-    for child in node.children:
-        if child.is_error or child.is_missing or child.has_error:
-            return child if child.is_error or child.is_missing else _first_error(child)
+    while faulty := [child for child in node.children if child.has_error or child.is_missing]:
+        node = faulty[0]
+        if node.is_error or node.is_missing:
+            break
     return node
 
 

@@ -1,6 +1,6 @@
 """The threat files that ship, and what is wrong with such files."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +31,8 @@ def shipped(folder: Path = FOLDER) -> Reading:
     """For each start: without looking into the code, which only `validate` does."""
     files, complaints = read(folder)
     records = [Record(one.pattern.id, fields_of(one.pattern)) for one in files]
-    return Reading(records, [*complaints, *_complaints(files, [_references, _relations(files)])])
+    checks = [_references, relations(named_in(folder, files))]
+    return Reading(records, [*complaints, *_complaints(files, checks)])
 
 
 def validate(folder: Path) -> tuple[int, list[Complaint]]:
@@ -42,15 +43,16 @@ def validate(folder: Path) -> tuple[int, list[Complaint]]:
         for one in files
         if Path(one.file.name).name != f"{one.pattern.id}.yaml"
     ]
-    found = _complaints(files, [problems_of, _relations(files)])
+    known = named_in(folder, files) | named_in(FOLDER)
+    found = _complaints(files, [problems_of, relations(known)])
     return len(files), sorted([*complaints, *misnamed, *found])
 
 
 def read(folder: Path) -> tuple[list[ThreatFile], list[Complaint]]:
     """The files that can be used; of two with the same id the first."""
     files: dict[str, ThreatFile] = {}
-    complaints: list[Complaint] = []
-    for path in sorted(folder.rglob("*.yaml")):
+    paths, complaints = yaml_files.within(folder)
+    for path in paths:
         try:
             file = yaml_files.read(path, str(path.relative_to(folder)))
             one = ThreatFile(file, parse(file))
@@ -71,12 +73,17 @@ def parse(file: YamlFile) -> ThreatPattern:
     return file.parse(ThreatPattern, (ROOT,))
 
 
-def written(text: str) -> ThreatPattern:
+def named_in(folder: Path, files: Iterable[ThreatFile] = ()) -> set[str]:
+    """The ids of threats there, of faulty files too, which are named by them."""
+    return {path.stem for path in folder.rglob("*.yaml")} | {one.pattern.id for one in files}
+
+
+def written(text: str, *checks: Check) -> ThreatPattern:
     """What a person wrote; raises Faulty with all that is wrong, beyond its form too."""
     file = yaml_files.parse(text, "threat")
     pattern = parse(file)
     one = ThreatFile(file, pattern)
-    if complaints := [one.complaint(*problem) for problem in problems_of(pattern)]:
+    if complaints := _complaints([one], [problems_of, *checks]):
         raise Faulty(complaints)
     return pattern
 
@@ -105,8 +112,8 @@ def _references(pattern: ThreatPattern) -> Iterator[Problem]:
             yield (*place, number, "owasp"), f"there is no {reference.owasp} in OWASP's lists"
 
 
-def _relations(files: Sequence[ThreatFile]) -> Check:
-    known = {one.pattern.id for one in files}
+def relations(known: Set[str]) -> Check:
+    """Whether a threat relates to others that there are."""
 
     def check(pattern: ThreatPattern) -> Iterator[Problem]:
         for number, relation in enumerate(pattern.related_patterns):

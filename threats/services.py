@@ -7,10 +7,11 @@ from pathlib import Path
 
 from django.db import transaction
 from django.db.models import Count, QuerySet
+from pydantic import ValidationError
 
 from contextd import changes, redaction, search, shipped
 from contextd.callers import Caller
-from contextd.errors import NotFound
+from contextd.errors import Invalid, NotFound
 from contextd.search import Hit
 from contextd.shipped import Library
 from contextd.status import has_records, health_check
@@ -205,9 +206,7 @@ def coverage(which: weaknesses.List) -> list[Covered]:
 
 def write(threat: Threat, pattern: ThreatPattern) -> int:
     """Keep what a person wrote, and have it found; how many credentials were taken out of it."""
-    redacted = redaction.redact_value(pattern.model_dump(mode="json"))
-    if redacted.findings:
-        pattern = ThreatPattern.model_validate(redacted.value)
+    pattern, redacted = without_credentials(pattern)
     with transaction.atomic():
         for name, value in fields_of(pattern).items():
             setattr(threat, name, value)
@@ -215,7 +214,26 @@ def write(threat: Threat, pattern: ThreatPattern) -> int:
         threat.save()
         shipped.index(LIBRARY, [threat])
     changes.announce("resources")
-    return len(redacted.findings)
+    return redacted
+
+
+def without_credentials(pattern: ThreatPattern) -> tuple[ThreatPattern, int]:
+    """With how many were taken out; raises Invalid where what stands for one does not fit."""
+    redacted = redaction.redact_value(pattern.model_dump(mode="json"))
+    if not redacted.findings:
+        return pattern, 0
+    try:
+        return ThreatPattern.model_validate(redacted.value), len(redacted.findings)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        place = ".".join(map(str, problem["loc"]))
+        sentence = f"{place} holds a credential, which must not stand there: {problem['msg']}"
+        raise Invalid(sentence, field="content") from None
+
+
+def known_ids() -> set[str]:
+    """Of all that another threat may relate to."""
+    return knowledge.named_in(knowledge.FOLDER) | set(Threat.objects.values_list("key", flat=True))
 
 
 def publish(threats: QuerySet[Threat], *, is_published: bool) -> int:

@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -111,15 +112,30 @@ class Knowledge:
 def read(folder: Path = FOLDER) -> Knowledge:
     """All patterns of a folder that have the right form, and all that is wrong with the files."""
     patterns: list[Written] = []
-    complaints: list[Complaint] = []
-    for path in sorted(folder.glob("*.yaml")):
+    known = set(() if folder == FOLDER else _shipped_ids())
+    paths, complaints = yaml_files.within(folder)
+    for path in paths:
         try:
-            _read_file(yaml_files.read(path, path.name), patterns, complaints)
+            file = yaml_files.read(path, str(path.relative_to(folder)))
+            known |= _ids_in(file)
+            _read_file(file, patterns, complaints)
         except Faulty as faulty:
             complaints += faulty.complaints
     complaints += [wrong for written in patterns for wrong in _within(written)]
-    complaints += _between(patterns)
+    complaints += [*_taken_twice(patterns), *_unknown_rivals(patterns, known)]
     return Knowledge(patterns, sorted(set(complaints)))
+
+
+@cache
+def _shipped_ids() -> frozenset[str]:
+    files = [yaml_files.read(path) for path in yaml_files.within(FOLDER)[0]]
+    return frozenset[str]().union(*map(_ids_in, files))
+
+
+def _ids_in(file: YamlFile) -> set[str]:
+    """Of all patterns, of faulty ones too."""
+    entries = file.content if isinstance(file.content, list) else []
+    return {str(entry.get("id")) for entry in entries if isinstance(entry, dict)}
 
 
 def _read_file(file: YamlFile, patterns: list[Written], complaints: list[Complaint]) -> None:
@@ -176,16 +192,18 @@ def of_commands(entry: Entry) -> Iterator[tuple[Place, str]]:
             yield ("confirm", number), f"must only look, but {lost[0]}"
 
 
-def _between(patterns: Iterable[Written]) -> Iterator[Complaint]:
-    """Ids that two patterns have, and names of patterns that there are not."""
+def _taken_twice(patterns: Iterable[Written]) -> Iterator[Complaint]:
     first: dict[str, Written] = {}
     for written in patterns:
         key = written.entry.id
         if first.setdefault(key, written) is not written:
             yield written.complaint(f"id {key} is taken by {first[key].where}", "id")
+
+
+def _unknown_rivals(patterns: Iterable[Written], known: Set[str]) -> Iterator[Complaint]:
     for written in patterns:
         for number, rival in enumerate(written.entry.confused_with):
-            if rival.id not in first or rival.id == written.entry.id:
+            if rival.id not in known - {written.entry.id}:
                 place = ("confused_with", number, "id")
                 yield written.complaint(f"confused_with names no other pattern: {rival.id}", *place)
 

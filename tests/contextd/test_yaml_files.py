@@ -1,4 +1,5 @@
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,48 @@ def test_what_is_no_yaml_is_said_with_its_line(tmp_path: Path) -> None:
     assert complaints(tmp_path / "f", GOOD.replace("tea", "]")) == [
         "tea.yaml:2: did not find expected node content"
     ]
+
+
+LAUGHS = "a: &a [x, x]\n" + "".join(
+    f"{name}: &{name} [*{before}, *{before}]\n"
+    for before, name in pairwise("abcdefghijklmnopqrstuvwxyz")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ("a: 1\nx: 2024-02-30", 2, "2024-02-30 is no timestamp"),
+        ("a: 1\nx: !!timestamp abc", 2, "abc is no timestamp"),
+        ("a: 1\nx: !!int abc", 2, "abc is no int"),
+        ("a: 1\nx: !!int ''", 2, " is no int"),
+        ("a: 1\nx: !!bool abc", 2, "abc is no bool"),
+        ("a: 1\nx: !thing abc", 2, "could not determine a constructor for the tag '!thing'"),
+        ("&a {\nx: *a}", 2, "it is nested too deeply, or holds itself"),
+        ("&a {<<: *a}", 1, "it is nested too deeply, or holds itself"),
+        ("[" * 200 + "]" * 200, 1, "it is nested too deeply, or holds itself"),
+        ("[" * 9000, 1, "exceeded maximum nesting depth"),
+        (LAUGHS, 1, "it is too much, with all that its aliases repeat"),
+        ("é: 1\nx: \x01", 2, "control characters are not allowed"),
+        ("a: 1\nx: '\ud800'", 2, "half a character is not allowed"),
+        ('a: 1\nx: "\\0"', 2, "a NUL character is not allowed"),
+        (b"a: 1\nx: \xff", 2, "invalid leading UTF-8 octet"),
+        ("? [a, b]\n: c\n? [a, b]\n: c", 1, "found unhashable key"),
+    ],
+)
+def test_whatever_cannot_be_read_is_said_with_its_line(
+    text: str | bytes, line: int, reason: str
+) -> None:
+    with pytest.raises(Faulty) as raised:
+        yaml_files.parse(text, "f")
+
+    assert [str(one) for one in raised.value.complaints] == [f"f:{line}: {reason}"]
+
+
+def test_aliases_repeat_what_they_name() -> None:
+    assert yaml_files.parse("a: &a {x: 1}\nb: *a\nc: {<<: *a}", "f").content == {
+        name: {"x": 1} for name in "abc"
+    }
 
 
 def test_a_key_that_is_given_twice_is_refused(tmp_path: Path) -> None:

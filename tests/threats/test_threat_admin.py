@@ -14,6 +14,7 @@ from threats.models import Threat
 
 LIST = "/admin/threats/threat/"
 KEY = "TMKB-AUTHZ-001"
+KEYWORD = "triggers.keywords.0 holds a credential, which must not stand there"
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -39,7 +40,8 @@ def shown(client: Client, **query: str) -> list[str]:
 
 def act(client: Client, action: str, key: str = KEY) -> None:
     pk = Threat.objects.get(key=key).pk
-    client.post(LIST, {"action": action, "_selected_action": [pk]}, follow=True)
+    form = {"action": action, "_selected_action": [pk], "post": "yes"}
+    client.post(LIST, form, follow=True)
 
 
 def upgrade(folder: Path, load_from: LoadFrom) -> shipped.Loaded:
@@ -96,6 +98,25 @@ def test_what_is_wrong_is_said_beside_what_was_typed(admin_client: Client, few: 
     assert errors[0].startswith("Line ")
     assert "severity: input should be" in errors[0]
     assert "severity: grave" in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("last_updated: ", "last_updated: 2024-02-30 #", "2024-02-30 is no timestamp"),
+        ("severity: high", "severity: &a {x: *a}", "it is nested too deeply, or holds itself"),
+        ("- background job\n", f"- https://me:pw12345@example.com/{'x' * 25}\n", KEYWORD),
+        ("  - id: TMKB-AUTHZ-004\n", "  - id: TMKB-AUTHZ-099\n", "no other threat TMKB-AUTHZ-099"),
+    ],
+)
+def test_whatever_cannot_be_kept_is_said(
+    admin_client: Client, few: Path, old: str, new: str, message: str
+) -> None:
+    text = written(admin_client)
+    assert old in text
+    page = write(admin_client, text.replace(old, new, 1))
+
+    assert message in page.context["adminform"].form.errors["content"][0]
 
 
 @pytest.mark.parametrize(

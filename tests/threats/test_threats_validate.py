@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from threats import knowledge, weaknesses
+from threats import code, knowledge, weaknesses
 from threats.schema import SUPPORTED_FRAMEWORKS, SUPPORTED_LANGUAGES
 
 EXAMPLE = Path(__file__).parent / "example.yaml"
@@ -64,6 +64,7 @@ def test_a_complete_file_is_right(example: Path) -> None:
         ("SELECT .*", "SELECT (", "pattern: SELECT", "it is no regular expression"),
         ("code):", "code)", "vulnerable_code", "vulnerable_code is not python: line 1: expected"),
         ('WHERE code = ?", [code])', "", "vulnerable_code", "vulnerable_code is not python"),
+        ("last_updated: 20", "last_updated: 2024-02-30 #", "last_", "2024-02-30 is no timestamp"),
         (
             "res.sendStatus(409);",
             "(",
@@ -85,6 +86,23 @@ def test_what_is_wrong_is_said_with_file_and_line(
     assert said[0].startswith(f"{ID}.yaml:{line_of(example, at)}: ")
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "mistake"),
+    [
+        ("a: 1\nb: \x01", "yaml", "line 2: control characters are not allowed"),
+        ("&a {x: *a}", "yaml", "line 1: it is nested too deeply, or holds itself"),
+        ("a: !Ref b", "yaml", None),
+        ("-" * 5500 + "1", "python", "line 1: it is nested too deeply"),
+        ("a;\n" + "[" * 2000 + "a b" + "]" * 2000, "javascript", "line 2: it does not parse"),
+        ("if (a) {\nlet b = ;\n}", "javascript", "line 2: it does not parse"),
+    ],
+)
+def test_code_that_no_parser_can_read_is_told(
+    text: str, language: str, mistake: str | None
+) -> None:
+    assert code.mistake_in(text, language) == mistake
+
+
 def test_an_id_that_is_taken_is_refused(example: Path) -> None:
     (example.parent / "other").mkdir()
     shutil.copy(example, example.parent / "other")
@@ -98,6 +116,25 @@ def test_a_relation_to_nothing_is_refused(example: Path) -> None:
     change(example, "related_patterns: []", f"related_patterns: {relation}")
 
     assert "there is no other threat TMKB-NONE-001" in validate(example.parent)
+
+
+@pytest.mark.parametrize("other", ["TMKB-AUTHZ-001", "TMKB-OTHER-001"])
+def test_a_relation_to_what_ships_or_to_a_faulty_file_is_right(example: Path, other: str) -> None:
+    relation = f"[{{id: {other}, relationship: related, description: it is there}}]"
+    change(example, "related_patterns: []", f"related_patterns: {relation}")
+    (example.parent / "TMKB-OTHER-001.yaml").write_text("threat_pattern: [", encoding="utf-8")
+
+    assert "there is no other threat" not in validate(example.parent)
+
+
+def test_a_file_that_would_not_be_read_is_said(example: Path) -> None:
+    example.rename(example.with_suffix(".yml"))
+
+    assert validate(example.parent) == f"{ID}.yml:1: it is not read: its name must end in .yaml"
+
+
+def test_a_folder_without_threats_is_said(tmp_path: Path) -> None:
+    assert validate(tmp_path) == f"there are no threats in {tmp_path}"
 
 
 def test_one_broken_file_does_not_hide_what_is_wrong_with_others(example: Path) -> None:

@@ -6,6 +6,8 @@ from textwrap import dedent
 import pytest
 from django.core.management import CommandError, call_command
 
+from troubleshoot import knowledge
+
 ENTRY = """\
 - id: disk-full
   title: The disk is full
@@ -106,6 +108,26 @@ def test_rivals_must_be_there(complaints: Complaints) -> None:
     for name in ("nobody", "disk-full"):
         told = complaints.about(ENTRY + rival.format(name))
         assert told == [f"0.yaml:21: confused_with names no other pattern: {name}"]
+
+
+def test_rivals_may_ship_or_have_mistakes_of_their_own(complaints: Complaints) -> None:
+    rival = "  confused_with:\n    - id: {}\n      tell: it is not\n"
+    other = ENTRY.replace("id: disk-full", "id: other").replace("high", "bad")
+
+    for name in ("other", next(iter(knowledge.read().patterns)).entry.id):
+        told = complaints.about(ENTRY + rival.format(name), other)
+        assert [line.partition(" ")[0] for line in told] == ["1.yaml:4:"]
+
+
+def test_folders_are_read_to_the_bottom(complaints: Complaints, tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/b.yaml").write_text("id: x", encoding="utf-8")
+    (tmp_path / "a/c.yml").write_text("id: x", encoding="utf-8")
+
+    assert complaints.about(ENTRY) == [
+        "a/b.yaml:1: a file of patterns is a list of them",
+        "a/c.yml:1: it is not read: its name must end in .yaml",
+    ]
 
 
 def test_a_file_must_be_a_list(complaints: Complaints) -> None:

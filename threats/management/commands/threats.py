@@ -23,4 +23,6 @@ class Command(BaseCommand):
         count, complaints = knowledge.validate(folder)
         if complaints:
             raise CommandError("\n".join(map(str, complaints)))
+        if not count:
+            raise CommandError(f"there are no threats in {folder}")
         self.stdout.write(f"{count} threats, nothing wrong")
