@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from contextd import search, yaml_files
+from contextd import changes, search, yaml_files
 from contextd.models import LoadedLibrary, ShippedRecord
 from contextd.yaml_files import Complaint
 
@@ -135,7 +135,14 @@ def take_offered(library: Library, rows: Iterable[ShippedRecord]) -> list[Shippe
                 row.save()
                 taken.append(row)
         index(library, taken)
+    if taken:
+        changes.announce("resources")
     return taken
+
+
+def keep(row: ShippedRecord) -> None:
+    """What a person wrote and ships no more is his own, and is seen again if it was not."""
+    row.shipped, row.offered, row.is_retired = None, None, False
 
 
 def difference(row: ShippedRecord) -> str:
@@ -214,7 +221,7 @@ def _retire(library: Library, rows: Sequence[ShippedRecord], loaded: Loaded) -> 
         if row.shipped is None or row.is_retired:
             continue
         if row.is_edited:
-            row.shipped, row.offered = None, None
+            keep(row)
         else:
             row.is_retired = True
             retired.append(row)

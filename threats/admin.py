@@ -3,13 +3,14 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html
 
-from contextd import yaml_files
+from contextd import changes, yaml_files
 from contextd.admin import (
     ModelAdmin,
     OriginFilter,
@@ -115,6 +116,10 @@ class ThreatAdmin(Transferable, Shipped, ModelAdmin[Threat]):
     def save_model(self, request: HttpRequest, obj: Threat, form: Any, change: bool) -> None:
         tell_redacted(request, services.write(obj, form.pattern))
 
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Threat]) -> None:
+        super().delete_queryset(request, queryset)
+        changes.announce("resources")
+
     @admin.action(description="Publish the selected threats", permissions=["change"])
     def publish(self, request: HttpRequest, queryset: QuerySet[Threat]) -> None:
         self.log_changes(request, queryset, "published")
@@ -132,6 +137,8 @@ class ThreatAdmin(Transferable, Shipped, ModelAdmin[Threat]):
 
     def coverage(self, request: HttpRequest) -> HttpResponse:
         """Which entries of CWE and OWASP have threats, and which of OWASP have none."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
         cwe = [one for one in services.coverage("cwe") if one.threats]
         context = {
             **self.admin_site.each_context(request),

@@ -11,6 +11,8 @@ from contextd.validation import Filled
 from threats import reviews
 from threats.schema import Language, SupportedFramework
 
+MOST_AREAS = 20
+
 
 class ReviewThreats(Request):
     """Review a piece of work for what can go wrong with it."""
@@ -18,7 +20,7 @@ class ReviewThreats(Request):
     work: Annotated[
         Filled,
         Field(
-            max_length=5000, description="What the work does; several areas on lines of their own"
+            max_length=5000, description="What the work does; up to 20 areas, on lines of their own"
         ),
     ]
     language: Annotated[Language | None, Field(description="Programming language")] = None
@@ -27,19 +29,23 @@ class ReviewThreats(Request):
 
 @prompt("threat_review", timeout=30)
 def threat_review(caller: Caller, request: ReviewThreats) -> str:
-    areas = [line.strip() for line in request.work.splitlines() if line.strip()][:20]
+    areas = [line.strip() for line in request.work.splitlines() if line.strip()]
     made = reviews.checklist(
         caller,
-        areas=areas,
+        areas=areas[:MOST_AREAS],
         language=request.language,
         framework=request.framework,
         most_for_each=4,
     )
-    points = "\n".join(point.as_text for point in made.points) or "(nothing that is known fits)"
+    points = [point.as_text for point in made.points] or ["(nothing that is known fits)"]
+    if len(areas) > MOST_AREAS:
+        points.append(f"Only the first {MOST_AREAS} of {len(areas)} lines were looked up.")
+    if made.notice:
+        points.append(made.notice)
     return (
         f"Review this work for security:\n\n{request.work}\n\nRead the code that does it. Go "
         "through the points below one by one; say for each whether it holds, does not hold or does "
         "not apply, with the file and line that shows it. Then look for what the list does not "
         "name. Propose a fix for each finding, the worst first; change nothing yet."
-        f"\n\n{points}"
+        "\n\n" + "\n".join(points)
     )

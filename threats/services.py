@@ -211,6 +211,8 @@ def write(threat: Threat, pattern: ThreatPattern) -> int:
         for name, value in fields_of(pattern).items():
             setattr(threat, name, value)
         threat.key = pattern.id
+        if threat.is_retired:
+            shipped.keep(threat)
         threat.save()
         shipped.index(LIBRARY, [threat])
     changes.announce("resources")
@@ -237,9 +239,16 @@ def known_ids() -> set[str]:
 
 
 def publish(threats: QuerySet[Threat], *, is_published: bool) -> int:
-    """Have them seen by all, or be drafts; how many there are."""
+    """Have them seen by all, those too that were retired, or be drafts; how many there are."""
+    with transaction.atomic():
+        retired = list(threats.filter(is_retired=True)) if is_published else []
+        for threat in retired:
+            shipped.keep(threat)
+            threat.save()
+        shipped.index(LIBRARY, retired)
+        count = threats.update(is_published=is_published)
     changes.announce("resources")
-    return threats.update(is_published=is_published)
+    return count
 
 
 def get(caller: Caller, key: str) -> ThreatPattern:

@@ -61,9 +61,11 @@ def save(pattern: Pattern) -> int:
     redacted = redaction.redact_value({name: getattr(pattern, name) for name in TEXTS})
     for name, value in redacted.value.items():
         setattr(pattern, name, value)
+    if pattern.is_retired:
+        shipped.keep(pattern)
     with limits.transaction():
         pattern.save()
-        if pattern.is_draft or pattern.is_retired:
+        if pattern.is_draft:
             search.forget(library.DOMAIN, [pattern.pk])
         else:
             shipped.index(library.LIBRARY, [pattern])

@@ -1,15 +1,18 @@
 """People browse, edit and publish threats in the admin, and keep their edits over upgrades."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from contextd import shipped
+from contextd import changes, shipped
+from contextd.bus import Change
 from tests.conftest import Call
-from tests.threats.conftest import LoadFrom
+from tests.threats.conftest import FEW, LoadFrom
 from threats.models import Threat
 
 LIST = "/admin/threats/threat/"
@@ -42,6 +45,21 @@ def act(client: Client, action: str, key: str = KEY) -> None:
     pk = Threat.objects.get(key=key).pk
     form = {"action": action, "_selected_action": [pk], "post": "yes"}
     client.post(LIST, form, follow=True)
+
+
+@pytest.fixture
+def told() -> Iterator[list[list[str]]]:
+    """The threats that there are, each time that clients are told to list them anew."""
+    heard: list[list[str]] = []
+
+    def hear(news: object) -> None:
+        assert news == Change(kind="resources")
+        published = Threat.objects.filter(is_published=True).order_by("key")
+        heard.append(list(published.values_list("key", flat=True)))
+
+    end = changes.subscribe(hear)
+    yield heard
+    end()
 
 
 def upgrade(folder: Path, load_from: LoadFrom) -> shipped.Loaded:
@@ -159,6 +177,51 @@ def test_what_ships_cannot_be_deleted_but_made_a_draft(
     assert deleted.status_code == 403
     assert KEY not in seen
     assert KEY in [threat.id for threat in call("threat_list").threats]
+
+
+def test_clients_are_told_of_every_change(
+    admin_client: Client, few: Path, load_from: LoadFrom, told: list[list[str]]
+) -> None:
+    everything = [f"TMKB-{key}" for key in sorted(FEW)]
+    act(admin_client, "make_drafts")
+    act(admin_client, "publish")
+    write(admin_client, written(admin_client).replace("severity: high", "severity: low"))
+    upgrade(few, load_from)
+    act(admin_client, "take_shipped_text")
+    Threat.objects.filter(key="TMKB-INJ-003").update(shipped=None)
+    act(admin_client, "delete_selected", "TMKB-INJ-003")
+
+    without = [[one for one in everything if one != gone] for gone in (KEY, "TMKB-INJ-003")]
+    assert told == [without[0], everything, everything, everything, without[1]]
+
+
+@pytest.mark.parametrize("by", ["publishing", "editing"])
+def test_what_ships_no_more_can_be_brought_back(
+    admin_client: Client, few: Path, call: Call, load_from: LoadFrom, by: str
+) -> None:
+    text = written(admin_client)
+    (few / f"{KEY}.yaml").unlink()
+    Threat.objects.filter(key=KEY).update(is_retired=True)
+    gone = call("tmkb_query", context="background jobs").patterns
+    if by == "publishing":
+        act(admin_client, "publish")
+    else:
+        write(admin_client, text)
+    shipped.load(load_from(few))
+
+    assert KEY not in [one.id for one in gone]
+    assert call("tmkb_query", context="background jobs").patterns[0].id == KEY
+    assert Threat.objects.get(key=KEY).origin == "own"
+
+
+def test_coverage_is_for_those_who_may_see_threats(client: Client, few: Path) -> None:
+    clerk = User.objects.create_user("clerk", is_staff=True)
+    client.force_login(clerk)
+    refused = client.get(f"{LIST}coverage/")
+    clerk.user_permissions.add(Permission.objects.get(codename="view_threat"))
+    shown = client.get(f"{LIST}coverage/")
+
+    assert (refused.status_code, shown.status_code) == (403, 200)
 
 
 def test_coverage_shows_what_has_threats_and_what_has_none(admin_client: Client, few: Path) -> None:

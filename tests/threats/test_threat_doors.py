@@ -46,6 +46,16 @@ async def test_each_threat_is_a_resource(server: Server, few: Path) -> None:
     assert completed.completion.values == ["TMKB-INJ-001", "TMKB-INJ-003"]
 
 
+async def test_a_review_says_which_lines_it_did_not_look_up(server: Server, few: Path) -> None:
+    work = "\n".join(f"part {number} of the export" for number in range(21))
+    async with over_http(server, VERSIONS[-1]) as session:
+        prompt = await session.get_prompt("threat_review", {"work": work})
+
+    content = prompt.messages[0].content
+    assert isinstance(content, protocol.TextContent)
+    assert "Only the first 20 of 21 lines were looked up." in content.text
+
+
 async def test_a_person_can_have_work_reviewed(server: Server, few: Path) -> None:
     async with over_http(server, VERSIONS[-1]) as session:
         prompt = await session.get_prompt(

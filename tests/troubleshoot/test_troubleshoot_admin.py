@@ -48,6 +48,18 @@ def test_a_pattern_that_is_written_explains_errors_at_once(
     assert likeliest(call, "stderr: warp core below limit") == "warp-cold"
 
 
+def test_a_pattern_that_ships_no_more_is_back_when_it_is_written_again(
+    admin_client: Client, call: Call, know: Know
+) -> None:
+    pattern = know("module-missing", signatures=[])
+    Pattern.objects.update(shipped={}, is_retired=True)
+    changed = form("", errors=["the orchard floods: valve 7 open"], signatures=["valve 7 open"])
+
+    admin_client.post(f"{PATTERNS}{pattern.pk}/change/", changed)
+
+    assert likeliest(call, "night shift: valve 7 open again") == "module-missing"
+
+
 def test_a_pattern_that_is_changed_is_found_by_its_new_words(
     admin_client: Client, call: Call, know: Know
 ) -> None:
