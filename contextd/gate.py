@@ -134,13 +134,16 @@ def is_one_of(host: str, allowed: tuple[str, ...]) -> bool:
 
 
 def check_origin(origin: str, host: str) -> None:
-    if origin in settings.ALLOWED_ORIGINS or is_same_site(origin, host):
-        return
-    raise NotAllowed(
-        f"web pages of {origin[:255]!r} may not call this server; "
-        "add that origin to CONTEXTD_ALLOWED_ORIGINS if they should",
-        field="origin",
-    )
+    if not is_allowed_origin(origin, host):
+        raise NotAllowed(
+            f"web pages of {origin[:255]!r} may not call this server; "
+            "add that origin to CONTEXTD_ALLOWED_ORIGINS if they should",
+            field="origin",
+        )
+
+
+def is_allowed_origin(origin: str, host: str) -> bool:
+    return origin in settings.ALLOWED_ORIGINS or is_same_site(origin, host)
 
 
 def is_same_site(origin: str, host: str) -> bool:

@@ -25,7 +25,6 @@ DEBUG = False
 LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = [*LOOPBACK_HOSTS, socket.gethostname().lower(), *ENVIRONMENT.allowed_hosts]
 ALLOWED_ORIGINS = ENVIRONMENT.allowed_origins
-CSRF_TRUSTED_ORIGINS = ENVIRONMENT.allowed_origins
 
 INSTALLED_APPS = [
     "unfold",  # before the admin, whose templates it replaces
@@ -62,7 +61,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
+    "contextd.csrf.BehindTls",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

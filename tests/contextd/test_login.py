@@ -1,0 +1,51 @@
+"""Logging in to the admin."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+pytestmark = pytest.mark.django_db
+
+HOST = "contextd.example.com"
+
+
+@pytest.fixture
+def ann(settings: Settings) -> User:
+    settings.ALLOWED_HOSTS = [HOST]
+    return User.objects.create_user("ann", password="a long one", is_staff=True)
+
+
+def log_in(origin: str, host: str = HOST) -> int:
+    """The form sent as a browser sends it; 302 where it was taken."""
+    client = Client(enforce_csrf_checks=True, headers={"Host": host})
+    client.get("/admin/login/")
+    form = {
+        "username": "ann",
+        "password": "a long one",
+        "csrfmiddlewaretoken": client.cookies["csrftoken"].value,
+    }
+    return client.post("/admin/login/", form, headers={"Origin": origin}).status_code
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        (HOST, f"https://{HOST}"),
+        (HOST, f"http://{HOST}"),
+        (f"{HOST}:8443", f"https://{HOST}:8443"),
+    ],
+)
+def test_people_log_in_where_tls_ends_at_a_proxy(ann: User, host: str, origin: str) -> None:
+    assert log_in(origin, host) == 302
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example.com", f"https://{HOST}:1", "null"])
+def test_nobody_logs_in_by_a_page_of_another_site(ann: User, origin: str) -> None:
+    assert log_in(origin) == 403
+
+
+def test_a_page_of_an_allowed_origin_may_send_forms(ann: User, settings: Settings) -> None:
+    settings.ALLOWED_ORIGINS = ["https://pages.example.org"]
+
+    assert log_in("https://pages.example.org") == 302
