@@ -1,7 +1,9 @@
 """The extension `io.modelcontextprotocol/tasks`: a client comes back for the result of a call."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +23,7 @@ from mcp.types import (
 from mcp.types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel
 
-from contextd import detached, operations, pipeline
+from contextd import detached, logs, operations, pipeline
 from contextd.callers import Caller
 from contextd.conversations import Detached, Unanswered
 from contextd.detached import Status
@@ -36,7 +38,10 @@ from contextd.operations import Operation
 POLL_MILLISECONDS = 500
 RENEW_SECONDS = 5
 ROW_SECONDS = 5
+RETRY_SECONDS = 1.0
 DONE: dict[str, Any] = {"resultType": "complete"}
+
+logger = logging.getLogger(__name__)
 
 Outcome = TypeVar("Outcome")
 Serve = Callable[[Context, Any], Awaitable[dict[str, Any]]]
@@ -139,33 +144,48 @@ class Tasks:
             )
         except Unanswered as asked:
             questions = {key: wire(as_request(one)) for key, one in asked.questions.items()}
-            await self._row(partial(detached.ask, work.id, questions))
+            await self._write(partial(detached.ask, work.id, questions))
         except Internal as error:
-            await self._fail(work, {"code": INTERNAL_ERROR, "message": error.text})
+            told = {"code": INTERNAL_ERROR, "message": error.text}
+            await self._write(partial(detached.end, work.id, Status.FAILED, told))
         except ContextdError as error:
             await self._complete(work, answers.failure(error, LATEST_MODERN_VERSION))
         except asyncio.CancelledError:
-            await self._fail(work, detached.LOST)
+            await self._row(partial(detached.end, work.id, Status.FAILED, detached.LOST))
             raise
         else:
-            told = pipeline.tell_redacted(result, work.call.redacted)
-            await self._complete(work, answers.success(told, LATEST_MODERN_VERSION))
+            result = pipeline.tell_redacted(result, work.call.redacted)
+            await self._complete(work, answers.success(result, LATEST_MODERN_VERSION))
 
     async def _complete(self, work: Work, result: BaseModel) -> None:
         outcome = {**DONE, **wire(result)}
-        await self._row(partial(detached.end, work.id, Status.COMPLETED, outcome))
+        await self._write(partial(detached.end, work.id, Status.COMPLETED, outcome))
 
-    async def _fail(self, work: Work, error: Mapping[str, Any]) -> None:
-        await self._row(partial(detached.end, work.id, Status.FAILED, error))
+    async def _write(self, work: Callable[[], None]) -> None:
+        """Try as long as the lease lasts, so that no result is lost to a busy moment."""
+        until = time.monotonic() + detached.LEASE.total_seconds()
+        while True:
+            try:
+                return await self._row(work)
+            except ContextdError:
+                if time.monotonic() > until:
+                    raise
+                await asyncio.sleep(RETRY_SECONDS)
 
     async def _renew_leases(self) -> None:
         while True:
             await asyncio.sleep(RENEW_SECONDS)
-            if self._at_work:
-                at_work = list(self._at_work)
-                for call_id in await self._row(partial(detached.renew, at_work)):
-                    if work := self._at_work.get(call_id):
-                        work.cancel()
+            try:
+                await self._renew(list(self._at_work))
+            except ContextdError as error:  # a lease lasts longer than a busy moment
+                logs.warn_seldom(logger, f"tasks could not be renewed: {error}")
+
+    async def _renew(self, at_work: list[str]) -> None:
+        if not at_work:
+            return
+        for call_id in await self._row(partial(detached.renew, at_work)):
+            if work := self._at_work.get(call_id):
+                work.cancel()
 
     async def _row(self, work: Callable[[], Outcome]) -> Outcome:
         try:
@@ -187,10 +207,7 @@ async def checked(method: str, serve: Serve, ctx: Context, params: OfTask) -> di
     named = ctx.request.headers.get("mcp-name") if ctx.request else params.task_id
     if decode_header_value(named) != params.task_id:
         raise MCPError(HEADER_MISMATCH, "the header Mcp-Name must be the taskId of the params")
-    try:
-        return await serve(ctx, params)
-    except ContextdError as error:
-        raise answers.protocol_error(error) from None
+    return await serve(ctx, params)
 
 
 def handle(call: DetachedCall) -> dict[str, Any]:

@@ -1,0 +1,100 @@
+"""Calls that clients come back for, while all workers are taken."""
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any, cast
+
+import pytest
+from django.utils import timezone
+
+from contextd import detached, operations
+from contextd.callers import Caller
+from contextd.conversations import Conversation, Detached
+from contextd.detached import Status
+from contextd.mcp import tasks
+from contextd.mcp.tasks import Tasks
+from contextd.mcp.tools import Context
+from contextd.mcp.workers import Workers
+from contextd.models import DetachedCall
+from contextd.operations import Request, Result
+
+pytestmark = [pytest.mark.anyio, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "RENEW_SECONDS", 0.05)
+    monkeypatch.setattr(tasks, "RETRY_SECONDS", 0.05)
+
+
+@pytest.fixture
+def workers() -> Iterator[Workers]:
+    """One thread, and no place to wait for it."""
+    workers = Workers(threads=1, waiting=0)
+    yield workers
+    workers.shut_down()
+
+
+@asynccontextmanager
+async def all_taken(workers: Workers) -> AsyncIterator[None]:
+    """For long enough that whatever is tried each moment has met it."""
+    await asyncio.to_thread(workers._places.acquire)
+    try:
+        yield
+        await asyncio.sleep(0.3)
+    finally:
+        workers._places.release()
+
+
+@asynccontextmanager
+async def at_work(workers: Workers, caller: Caller) -> AsyncIterator[tuple[str, asyncio.Event]]:
+    """The id of a call that is worked on, and what lets it come to its end."""
+    is_done = asyncio.Event()
+
+    async def work(caller: Caller, request: Request, talk: Conversation) -> Result:
+        await is_done.wait()
+        return Result()
+
+    operation = dataclasses.replace(operations.get("status"), handler=work)
+    ours = Tasks(workers, cast(Any, None))
+    async with ours.running():
+        ctx = cast(Context, None)
+        handle = await ours.start(ctx, operation, Detached(), caller, {})
+        await asyncio.sleep(0.1)  # until the call has been prepared, by a worker
+        yield handle["taskId"], is_done
+
+
+async def eventually(holds: Callable[[], bool]) -> bool:
+    for _ in range(100):
+        if await asyncio.to_thread(holds):
+            return True
+        await asyncio.sleep(0.05)
+    return False
+
+
+async def test_its_result_is_kept_as_soon_as_one_is_free(workers: Workers, caller: Caller) -> None:
+    def is_kept() -> bool:
+        return detached.find(caller, call_id).status == Status.COMPLETED
+
+    async with at_work(workers, caller) as (call_id, is_done):
+        async with all_taken(workers):
+            is_done.set()
+
+        assert await eventually(is_kept)
+
+
+async def test_it_is_worked_on_also_after_a_busy_moment(workers: Workers, caller: Caller) -> None:
+    soon = timezone.now() + timedelta(seconds=30)
+
+    def is_renewed() -> bool:
+        return DetachedCall.objects.get(pk=call_id).leased_until > soon
+
+    async with at_work(workers, caller) as (call_id, _):
+        async with all_taken(workers):
+            calls = DetachedCall.objects.filter(pk=call_id)
+            await asyncio.to_thread(calls.update, leased_until=soon)
+
+        assert await eventually(is_renewed)
