@@ -22,8 +22,8 @@ from mcp.types import Completion as WireCompletion
 from contextd import completions, guards, prompts, resources
 from contextd.callers import Caller
 from contextd.completions import Completion
-from contextd.errors import ContextdError, NotFound
-from contextd.mcp import answers, pages
+from contextd.errors import NotFound
+from contextd.mcp import pages
 from contextd.mcp.dialogue import answered
 from contextd.mcp.tools import CANONICAL, Context, Identify
 from contextd.mcp.workers import Workers
@@ -45,25 +45,18 @@ class Prompts:
     async def list(self, ctx: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
         caller = self.identify(ctx)
         fixed = [offer_of(one) for one in prompts.installed() if guards.may_use(one, caller)]
-        try:
-            work = partial(prompts.offers, caller)
-            made = await self.workers.run_concealed("prompts", work, seconds=LISTING_SECONDS)
-            page, following = pages.cut([*fixed, *made], params)
-        except ContextdError as error:
-            raise answers.protocol_error(error) from None
+        work = partial(prompts.offers, caller)
+        made = await self.workers.run_concealed("prompts", work, seconds=LISTING_SECONDS)
+        page, following = pages.cut([*fixed, *made], params)
         return ListPromptsResult(prompts=[as_prompt(one) for one in page], next_cursor=following)
 
     async def get(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
-        try:
-            find = partial(prompts.get, params.name)
-            operation = await self.workers.run_concealed("prompts/get", find, seconds=FIND_SECONDS)
-            given: dict[str, Any] = dict(params.arguments or {})
-            if operation.request is GivenArguments:
-                given = {"arguments": given}
-            caller = self.identify(ctx)
-            written = await answered(ctx, self.workers, operation, given, caller)
-        except ContextdError as error:
-            raise answers.protocol_error(error) from None
+        find = partial(prompts.get, params.name)
+        operation = await self.workers.run_concealed("prompts/get", find, seconds=FIND_SECONDS)
+        given: dict[str, Any] = dict(params.arguments or {})
+        if operation.request is GivenArguments:
+            given = {"arguments": given}
+        written = await answered(ctx, self.workers, operation, given, self.identify(ctx))
         if isinstance(written, Said):
             return GetPromptResult.model_validate(written.model_dump())
         return self._said(operation, cast(PromptText, written))
@@ -74,11 +67,8 @@ class Prompts:
         return GetPromptResult(description=description, messages=[said])
 
     async def complete(self, ctx: Context, params: CompleteRequestParams) -> CompleteResult:
-        try:
-            work = partial(complete, params, self.identify(ctx))
-            found = await self.workers.run_concealed("completion", work, seconds=COMPLETION_SECONDS)
-        except ContextdError as error:
-            raise answers.protocol_error(error) from None
+        work = partial(complete, params, self.identify(ctx))
+        found = await self.workers.run_concealed("completion", work, seconds=COMPLETION_SECONDS)
         has_more = found.total > len(found.values)
         return CompleteResult(
             completion=WireCompletion(values=found.values, total=found.total, has_more=has_more)

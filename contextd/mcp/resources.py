@@ -25,7 +25,6 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from contextd import pipeline, resources
 from contextd.callers import Caller
 from contextd.errors import ContextdError, Invalid, NotAllowed, NotFound
-from contextd.mcp import answers
 from contextd.mcp.dialogue import answered
 from contextd.mcp.tools import Context, Identify
 from contextd.mcp.workers import Workers
@@ -67,11 +66,8 @@ class Resources:
             for one in resources.installed()
             if not (one.is_single or one.relayed) and caller.entry.has_resource(one.template)
         ]
-        try:
-            work = partial(resources.templates, caller)
-            others = await self.workers.run_concealed("templates", work, seconds=LISTING_SECONDS)
-        except ContextdError as error:
-            raise answers.protocol_error(error) from None
+        work = partial(resources.templates, caller)
+        others = await self.workers.run_concealed("templates", work, seconds=LISTING_SECONDS)
         return ListResourceTemplatesResult(
             resource_templates=[as_template(one) for one in [*ours, *others]]
         )
@@ -111,8 +107,6 @@ class Resources:
             return cast(Listing, await self._run(ctx, listing, {"offset": offset}))
         except NotAllowed:
             return Listing(resources=[])
-        except ContextdError as error:
-            raise answers.protocol_error(error) from None
 
     async def _run(self, ctx: Context, operation: Operation, arguments: dict[str, Any]) -> Result:
         return await answered(ctx, self.workers, operation, arguments, self.identify(ctx))
@@ -164,15 +158,13 @@ def as_contents(found: Contents) -> TextResourceContents | BlobResourceContents:
 
 @contextmanager
 def refusals_about(uri: str, ctx: Context) -> Iterator[None]:
-    """Errors of the block as the protocol version has them."""
+    """That there is nothing at the address, as the protocol version has it."""
     try:
         yield
     except NotFound as error:
         modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
         code = INVALID_PARAMS if modern else NOT_FOUND_BEFORE_2026
         raise MCPError(code, error.text, {**error.as_dict(), "uri": uri}) from None
-    except ContextdError as error:
-        raise answers.protocol_error(error) from None
 
 
 def form_of(resource: Resource) -> Listed:

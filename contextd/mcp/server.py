@@ -20,6 +20,8 @@ from pydantic import ValidationError
 
 import contextd
 from contextd import errors
+from contextd.errors import ContextdError
+from contextd.mcp import answers
 from contextd.mcp.listeners import Listeners
 from contextd.mcp.prompts import Prompts
 from contextd.mcp.resources import Resources
@@ -151,11 +153,13 @@ def no_header_arguments(name: str) -> None:
 
 
 async def conceal(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Let no text of an unexpected exception out: on the older versions the SDK sends it."""
+    """Our errors as the protocol's; and no text of an unexpected one, which the SDK would send."""
     try:
         return await call_next(ctx)
     except (MCPError, ValidationError):
         raise
+    except ContextdError as error:
+        raise answers.protocol_error(error) from None
     except Exception as error:
         hidden = errors.conceal(ctx.method, error)
         raise MCPError(INTERNAL_ERROR, hidden.text, hidden.as_dict()) from None

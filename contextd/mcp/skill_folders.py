@@ -10,8 +10,8 @@ from mcp.server import Server
 from mcp.types import INVALID_PARAMS, PaginatedRequestParams, RequestParams
 
 from contextd import skill_folders
-from contextd.errors import ContextdError, NotAllowed, NotFound
-from contextd.mcp import answers, pages
+from contextd.errors import NotAllowed, NotFound
+from contextd.mcp import pages
 from contextd.mcp.dialogue import answered
 from contextd.mcp.resources import as_listed
 from contextd.mcp.tools import Context, Identify
@@ -59,11 +59,8 @@ class SkillFolders:
     async def _list(
         self, library: Library, ctx: Context, params: PaginatedRequestParams | None
     ) -> dict[str, Any]:
-        try:
-            start = pages.start_of(params)
-            page = await self._page(library, ctx, start)
-        except ContextdError as error:
-            raise answers.protocol_error(error) from None
+        start = pages.start_of(params)
+        page = await self._page(library, ctx, start)
         skills = [skill.model_dump(mode="json") for skill in page.skills]
         return {**REFETCH, "skills": skills, **cursor(pages.following(start, page.total, PAGE))}
 
@@ -92,8 +89,6 @@ class SkillFolders:
         except NotFound as error:
             data = {**error.as_dict(), "uri": uri}
             raise MCPError(INVALID_PARAMS, error.text, data) from None
-        except ContextdError as error:
-            raise answers.protocol_error(error) from None
 
     async def _run(self, ctx: Context, operation: Operation, arguments: dict[str, Any]) -> Result:
         return await answered(ctx, self.workers, operation, arguments, self.identify(ctx))

@@ -35,6 +35,10 @@ def fail(*args: Any) -> NoReturn:
     raise RuntimeError(SECRET)
 
 
+def anybody(ctx: Any) -> Caller:
+    return caller_of_mcp(Admission(ANONYMOUS, Entry()), client="-", session_id=None)
+
+
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_bug_in_the_door_tells_only_where_to_look(
     workers: Workers, era: str, caplog: pytest.LogCaptureFixture
@@ -52,10 +56,7 @@ async def test_a_bug_in_the_door_tells_only_where_to_look(
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_what_the_client_did_wrong_stays_its_own_fault(workers: Workers, era: str) -> None:
-    def identify(ctx: Any) -> Caller:
-        return caller_of_mcp(Admission(ANONYMOUS, Entry()), client="-", session_id=None)
-
-    async with Client(build(workers, identify, renew=fail), mode=era) as client:
+    async with Client(build(workers, anybody, renew=fail), mode=era) as client:
         with pytest.raises(MCPError) as raised:
             await client.call_tool("no_such_tool", {})
 
@@ -96,3 +97,16 @@ def test_the_list_of_tools_says_nothing_twice() -> None:
         schema = json.dumps([tool.input_schema, tool.output_schema])
         assert '"title": "Project Path"' not in schema
         assert str(tool.description) not in schema
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_busy_moment_is_told_as_one(era: str, caplog: pytest.LogCaptureFixture) -> None:
+    workers = Workers(threads=1, waiting=0)
+    async with Client(build(workers, anybody, renew=fail), mode=era) as client:
+        workers._places.acquire()
+        with pytest.raises(MCPError, match=r"^\[timeout\] too many calls are waiting") as raised:
+            await client.list_tools()
+
+    workers.shut_down()
+    assert raised.value.data["category"] == "timeout"
+    assert "reference" not in caplog.text
