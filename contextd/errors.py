@@ -76,6 +76,12 @@ class Busy(ContextdError):
     category, status = "timeout", 503
 
 
+class Unavailable(ContextdError):
+    """Nothing but `status` can be done now."""
+
+    category, status = "internal", 503
+
+
 class UpstreamFailed(ContextdError):
     """Another server failed or is not there; `details["cause"]` is all that it said."""
 

@@ -6,10 +6,12 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from contextd import redaction
+from contextd import outages, redaction
 from contextd.callers import Caller
-from contextd.errors import Invalid, NotAllowed
+from contextd.errors import Invalid, NotAllowed, Unavailable
 from contextd.operations import Operation, Request
+
+ALWAYS_TOLD = "status"
 
 
 class Policy(Protocol):
@@ -19,6 +21,9 @@ class Policy(Protocol):
 
 
 def authorize(operation: Operation, caller: Caller) -> None:
+    """Raises NotAllowed; or Unavailable while nobody can tell what the caller may use."""
+    if caller.entry.is_makeshift and operation.name != ALWAYS_TOLD:
+        raise Unavailable(outages.NO_ANSWER)
     _policy()(operation, caller)
 
 

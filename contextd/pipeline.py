@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import close_old_connections
 
-from contextd import errors, guards, limits, notes, operations, telemetry
+from contextd import guards, limits, notes, operations, outages, telemetry
 from contextd.callers import Caller
 from contextd.conversations import Alone, Conversation, Detached, Interim, do_and_let_go
 from contextd.errors import ContextdError, Internal, TimedOut
@@ -165,7 +165,9 @@ class Record:
             self.is_interim = True
             raise
         except Exception as error:
-            raise errors.conceal(self._operation.name, error) from None
+            told = outages.conceal(self._operation.name, error)
+            self._category = told.category
+            raise told from None
 
     def announce(self) -> None:
         operation_finished.send_robust(

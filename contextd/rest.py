@@ -12,10 +12,10 @@ from ninja import NinjaAPI
 from pydantic import BaseModel
 
 import contextd
-from contextd import auth, operations, pipeline, protected_resource, throttling
+from contextd import auth, operations, outages, pipeline, protected_resource, throttling
 from contextd.callers import Caller
 from contextd.conversations import Alone
-from contextd.errors import ContextdError, Invalid, NotFound, RateLimited, conceal
+from contextd.errors import ContextdError, Invalid, NotFound, RateLimited
 from contextd.operations import Operation
 
 PREFIX = "/api/v1/"
@@ -123,7 +123,7 @@ def on_error(request: HttpRequest, error: ContextdError) -> HttpResponse:
 
 @api.exception_handler(Exception)
 def on_bug(request: HttpRequest, error: Exception) -> HttpResponse:
-    return on_error(request, conceal(f"{request.method} {request.path}", error))
+    return on_error(request, outages.conceal(f"{request.method} {request.path}", error))
 
 
 class OneErrorShape(MiddlewareMixin):

@@ -98,7 +98,7 @@ DATABASES = {
         },
     }
 }
-DATABASE_POOL = {"min_size": 1, "max_size": 2 * WORKERS + 4, "timeout": 5}
+DATABASE_POOL = {"min_size": 1, "max_size": 2 * WORKERS + 4, "timeout": 3}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},

@@ -24,6 +24,7 @@ Probe = Callable[[], list[str] | None]
 """It may tell details, for whoever looks after it."""
 Health = Literal["healthy", "unhealthy", "unknown"]
 
+DATABASE = "database"
 WORKER_REMEMBERED_SECONDS = 5
 
 _worker_probes = LocMemCache("worker-probes", {"TIMEOUT": WORKER_REMEMBERED_SECONDS})
@@ -42,19 +43,22 @@ class Check:
     name: str
     probe: Probe
     vital: bool
+    needs_database: bool = True
 
 
 _checks: dict[str, Check] = {}
 
 
-def health_check(name: str, *, vital: bool = False) -> Callable[[Probe], Probe]:
+def health_check(
+    name: str, *, vital: bool = False, needs_database: bool = True
+) -> Callable[[Probe], Probe]:
     """Register a probe: it returns when all is well and raises when not.
 
     Without a vital part the whole is `unhealthy`; without another one it is `degraded`.
     """
 
     def register(probe: Probe) -> Probe:
-        _checks[name] = Check(name, probe, vital)
+        _checks[name] = Check(name, probe, vital, needs_database)
         return probe
 
     return register
@@ -74,6 +78,9 @@ class ServiceStatus(Result):
     details: Annotated[
         list[str] | None, Field(description="Of its parts, where it has some: how each one is")
     ] = None
+
+
+UNASKED = ServiceStatus(status="unknown", error="this cannot be told without the database")
 
 
 class Metrics(Result):
@@ -114,7 +121,14 @@ def get_status(caller: Caller, request: GetStatus) -> Status:
 
 
 def probe_all(*, vital_only: bool = False) -> dict[str, ServiceStatus]:
-    return {check.name: _run(check) for check in _checks.values() if check.vital or not vital_only}
+    services = {DATABASE: _run(_checks[DATABASE])}
+    is_there = services[DATABASE].status == "healthy"
+    for name, check in _checks.items():
+        if name != DATABASE and (check.vital or not vital_only):
+            # Each would wait for it in vain, and status longer than anybody waits for status.
+            can_be_asked = is_there or not check.needs_database
+            services[name] = _run(check) if can_be_asked else UNASKED
+    return services
 
 
 def overall(services: dict[str, ServiceStatus]) -> Literal["healthy", "degraded", "unhealthy"]:
@@ -134,7 +148,7 @@ def _run(check: Check) -> ServiceStatus:
         return ServiceStatus(status="unknown", error="the check itself failed; see the log")
 
 
-@health_check("database", vital=True)
+@health_check(DATABASE, vital=True)
 def probe_database() -> None:
     try:
         with connection.cursor() as cursor:
@@ -154,7 +168,7 @@ def probe_migrations() -> None:
         raise Unhealthy(f"{len(plan)} migrations are not applied; run manage.py migrate")
 
 
-@health_check("broker")
+@health_check("broker", needs_database=False)
 def probe_broker() -> None:
     try:
         cache.set("contextd:probe", 1, timeout=10)
@@ -164,7 +178,7 @@ def probe_broker() -> None:
         raise Unhealthy("Redis forgets what is written to it")
 
 
-@health_check("worker")
+@health_check("worker", needs_database=False)
 def probe_worker() -> None:
     if problem := _worker_probes.get_or_set("problem", _problem_of_worker):
         raise Unhealthy(problem)

@@ -1,11 +1,12 @@
 """The record of who called what, and whether it was allowed."""
 
+import logging
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from contextd.buffers import Buffer
@@ -29,6 +30,8 @@ INSERT INTO {table} ({columns})
 SELECT {values} FROM unnest({arrays}) AS entry ({columns})
 LEFT JOIN auth_user ON auth_user.id = entry.user_id
 """
+
+logger = logging.getLogger(__name__)
 
 Entry = list[Any]
 """The values of one entry, in the order of the columns."""
@@ -71,7 +74,7 @@ def record(**values: Any) -> None:
     values["at"] = timezone.now()
     entry = [storable(values[field.attname], field.max_length) for field in GIVEN]
     if _buffer is None or not _buffer.add(entry):
-        write([entry])
+        write_now(entry)
 
 
 def storable(value: Any, max_length: int | None) -> Any:
@@ -79,6 +82,13 @@ def storable(value: Any, max_length: int | None) -> Any:
     if not isinstance(value, str):
         return value
     return (value if value.isprintable() else "".join(filter(str.isprintable, value)))[:max_length]
+
+
+def write_now(entry: Entry) -> None:
+    try:
+        write([entry])
+    except OperationalError as error:
+        logger.warning("a call stands in no audit: %s", error)
 
 
 def write(entries: Sequence[Entry]) -> None:

@@ -15,11 +15,11 @@ from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
-from mcp.types import INTERNAL_ERROR, CallToolRequestParams, Icon
+from mcp.types import CallToolRequestParams, Icon
 from pydantic import ValidationError
 
 import contextd
-from contextd import errors
+from contextd import outages
 from contextd.errors import ContextdError
 from contextd.mcp import answers
 from contextd.mcp.listeners import Listeners
@@ -161,5 +161,4 @@ async def conceal(ctx: Context, call_next: CallNext) -> HandlerResult:
     except ContextdError as error:
         raise answers.protocol_error(error) from None
     except Exception as error:
-        hidden = errors.conceal(ctx.method, error)
-        raise MCPError(INTERNAL_ERROR, hidden.text, hidden.as_dict()) from None
+        raise answers.protocol_error(outages.conceal(ctx.method, error)) from None

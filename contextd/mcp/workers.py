@@ -13,8 +13,8 @@ import psycopg
 from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from contextd import limits
-from contextd.errors import Busy, ContextdError, TimedOut, conceal
+from contextd import limits, outages
+from contextd.errors import Busy, ContextdError, TimedOut
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ class Workers:
         except ContextdError:
             raise
         except Exception as error:
-            raise conceal(what, error) from None
+            raise outages.conceal(what, error) from None
 
     def _submit(self, job: "Job[Outcome]") -> "Future[Outcome]":
         if not self._places.acquire(blocking=False):

@@ -12,7 +12,7 @@ REMEMBERED_SECONDS = 5
 _probes = LocMemCache("search-probes", {"TIMEOUT": REMEMBERED_SECONDS})
 
 
-@health_check("embedding")
+@health_check("embedding", needs_database=False)
 def probe_embedding() -> None:
     if problem := _probes.get_or_set("problem", _problem):
         raise Unhealthy(problem)
