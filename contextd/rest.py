@@ -1,6 +1,7 @@
 """The REST door: one POST route per installed operation, and their OpenAPI page."""
 
 import json
+from contextlib import nullcontext
 from typing import Any
 
 from django.conf import settings
@@ -17,6 +18,7 @@ from contextd.callers import Caller
 from contextd.conversations import Alone
 from contextd.errors import ContextdError, Invalid, NotFound, RateLimited
 from contextd.operations import Operation
+from contextd.places import Places
 
 PREFIX = "/api/v1/"
 
@@ -26,6 +28,10 @@ api = NinjaAPI(
     description="Every operation of contextd. The same arguments and answers as over MCP.",
     urls_namespace="rest",
 )
+
+
+MAX_WAITING = 100
+places = Places(settings.WORKERS, MAX_WAITING)
 
 
 class Failure(BaseModel):
@@ -59,7 +65,11 @@ def add_route(operation: Operation) -> None:
 
 def answer(name: str, request: HttpRequest) -> HttpResponse:
     caller, alone = admitted(request), Alone(request.headers)
-    result = pipeline.call(name, read_arguments(request), caller, alone)
+    operation, arguments = operations.get(name), read_arguments(request)
+    # What waits holds neither a worker nor a connection meanwhile, over no door.
+    place = nullcontext() if operation.waits else places.taken(operation.timeout)
+    with place:
+        result = pipeline.perform(operation, arguments, caller, alone)
     return HttpResponse(result.model_dump_json(), content_type="application/json")
 
 

@@ -98,7 +98,8 @@ DATABASES = {
         },
     }
 }
-DATABASE_POOL = {"min_size": 1, "max_size": 2 * WORKERS + 4, "timeout": 3}
+# Of the calls over MCP and of those over REST, and of what looks up callers and writes records.
+DATABASE_POOL = {"min_size": 1, "max_size": 2 * WORKERS + 8, "timeout": 3}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},

@@ -14,9 +14,10 @@ from django.core.asgi import get_asgi_application
 from django.test import Client
 from starlette.types import ASGIApp, Message
 
-from contextd import operations
+from contextd import operations, rest
 from contextd.limits import PRINCIPAL_RATE
 from contextd.operations import Operation, Rate, Result
+from contextd.places import Places
 from contextd.rest import api
 from contexts import tokens
 from tests.contextd import asgi_client, holding
@@ -183,6 +184,24 @@ def test_calls_that_wait_hold_no_connection(declared: dict[str, Operation]) -> N
 
     assert bodies.count(b'{"text":"waited"}') == PATIENT
     assert during.connections <= before.connections
+
+
+def test_so_many_calls_run_at_once_and_others_wait_for_a_while(
+    client: Client, declared: dict[str, Operation], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared["checkpoint_list"] = dataclasses.replace(declared["checkpoint_list"], timeout=0.05)
+    few = Places(at_once=1, waiting=1)
+    monkeypatch.setattr(rest, "places", few)
+
+    with few.taken(0):
+        in_vain = post(client, "checkpoint_list")
+        with few._known:
+            too_many = post(client, "checkpoint_list")
+    at_last = post(client, "checkpoint_list")
+
+    assert (in_vain.status_code, too_many.status_code, at_last.status_code) == (503, 503, 200)
+    assert "no worker was free for 0.05 s" in in_vain.json()["message"]
+    assert "too many calls are waiting" in too_many.json()["message"]
 
 
 def test_a_call_that_waits_fails_in_the_same_shape(client: Client) -> None:
