@@ -70,6 +70,19 @@ def carry_out(operation: Operation, arguments: dict[str, Any], caller: Caller) -
     return tell_redacted(operation.handler(caller, request), redacted)
 
 
+@contextmanager
+def at_once(operation: Operation, caller: Caller) -> Iterator[None]:
+    """Around what is carried out for a person: for the records, all of it is one call."""
+    record = Record(operation, caller)
+    with notes.taken_in(record.notes):
+        try:
+            with record.judging():
+                guards.authorize(operation, caller)
+                yield
+        finally:
+            record.announce()
+
+
 async def converse(
     operation: Operation, arguments: dict[str, Any], caller: Caller, conversation: Conversation
 ) -> Result:

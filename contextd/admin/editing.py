@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
-from contextd import auth, operations, pipeline, search
+from contextd import auth, operations, pipeline
 from contextd.admin.searching import SearchByMeaning
 from contextd.admin.theme import ONE_A_LINE
 from contextd.errors import ContextdError, Invalid
@@ -55,7 +55,7 @@ class ByOperation(SearchByMeaning):
     """For a ModelAdmin: edits and deletions are calls of operations, limited and recorded like any.
 
     `update_operation` takes the record's id and `operation_fields`; `delete_operation` the id.
-    Many at once are deleted in one step, which the admin's own history records.
+    Many at once are deleted all or not at all, which is recorded as one call.
     """
 
     form = OperationForm
@@ -81,13 +81,26 @@ class ByOperation(SearchByMeaning):
         if saved.notice:
             messages.warning(request, saved.notice)
 
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        """Not before it is done, as Django would: it may be refused."""
+        return []
+
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         self._call(request, self.delete_operation, {"id": str(obj.pk)})
+        deleted: Any = [obj]
+        super().log_deletions(request, deleted)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        with transaction.atomic():
-            search.forget(self.search_domain, list(queryset.values_list("pk", flat=True)))
-            queryset.delete()
+        operation, caller = operations.get(self.delete_operation), auth.caller_of_admin(request)
+        records: Any = list(queryset)
+        with pipeline.at_once(operation, caller), transaction.atomic():
+            for record in records:
+                pipeline.carry_out(operation, {"id": str(record.pk)}, caller)
+            super().log_deletions(request, records)
+
+    def response_action(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        view: Any = partial(super().response_action, request, *args, **kwargs)
+        return self._told(request, view)
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return self._told(request, partial(super().changeform_view, request, *args, **kwargs))

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from contextd import search, shipped
+from contextd import changes, search, shipped
 from contextd.admin.searching import SearchByMeaning
 from contextd.models import ShippedRecord
 
@@ -66,3 +66,4 @@ class Shipped(SearchByMeaning):
         with transaction.atomic():
             search.forget(self.search_domain, list(queryset.values_list("pk", flat=True)))
             queryset.delete()
+            changes.announce("resources")

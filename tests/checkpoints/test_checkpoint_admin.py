@@ -3,10 +3,13 @@
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import LogEntry
+from django.contrib.admin.models import DELETION, LogEntry
 from django.test import Client
 
 from checkpoints.models import Checkpoint
+from contextd import changes
+from contextd.bus import Change
+from contexts.models import AuditEntry, Context
 from tests.checkpoints.conftest import Save
 from tests.conftest import Call
 
@@ -124,6 +127,38 @@ def test_many_are_deleted_in_one_step(
 
     assert not Checkpoint.objects.exists()
     assert call("checkpoint_search", query="zeppelin").results == []
+
+
+def test_that_many_were_deleted_is_recorded_once_and_told(admin_client: Client, save: Save) -> None:
+    pks = [save("one"), save("two")]
+    AuditEntry.objects.all().delete()
+    told: list[changes.Told] = []
+    end = changes.subscribe(told.append)
+
+    admin_client.post(LIST, {"action": "delete_selected", "_selected_action": pks, "post": "yes"})
+    end()
+
+    assert [(entry.operation, entry.door) for entry in AuditEntry.objects.all()] == [
+        ("checkpoints:checkpoint_delete", "admin")
+    ]
+    assert Change(kind="resources") in told
+    assert LogEntry.objects.filter(action_flag=DELETION).count() == len(pks)
+
+
+def test_who_may_not_delete_by_call_deletes_nothing_here_either(
+    admin_client: Client, save: Save
+) -> None:
+    pks = [save("one"), save("two")]
+    Context.objects.filter(name="default").update(tools=["checkpoint_save"])
+    chosen = {"action": "delete_selected", "_selected_action": pks, "post": "yes"}
+
+    page = admin_client.post(LIST, chosen, follow=True)
+    admin_client.post(f"{LIST}{pks[0]}/delete/", {"post": "yes"})
+
+    assert Checkpoint.objects.count() == len(pks)
+    assert "does not hold the tool checkpoint_delete" in page.content.decode()
+    assert not LogEntry.objects.exists()
+    assert AuditEntry.objects.filter(operation__endswith="_delete", was_allowed=False).exists()
 
 
 def test_deleted_ones_are_gone_from_search(admin_client: Client, save: Save, call: Call) -> None:

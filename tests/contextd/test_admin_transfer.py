@@ -17,6 +17,7 @@ from checkpoints.models import Checkpoint
 from contextd import pipeline, search
 from contextd.callers import Caller
 from contextd.search.models import Passage
+from contexts.models import AuditEntry
 from remediations.models import Remediation
 from skills.models import Skill
 from tests.conftest import Call
@@ -35,6 +36,10 @@ FORMATS = {"csv": "0", "json": "1"}
 @pytest.fixture
 def call(db: None, caller: Caller, warm_model: None) -> Call:
     return lambda name, /, **arguments: pipeline.call(name, arguments, caller)
+
+
+def audited() -> list[str]:
+    return [entry.operation for entry in AuditEntry.objects.filter(door="admin")]
 
 
 def exported(client: Client, address: str, form: str, **query: str) -> bytes:
@@ -119,6 +124,7 @@ def test_an_edited_file_changes_the_record_it_came_from(admin_client: Client, ca
 
     assert Checkpoint.objects.get(pk=int(pk)).summary == "Submarine"
     assert Checkpoint.objects.exclude(pk=int(pk)).get().summary == "From elsewhere"
+    assert audited() == ["checkpoints:checkpoint_save"] * 2
     history = LogEntry.objects.filter(object_id=pk).get()
     assert history.user.username == "admin"
 
