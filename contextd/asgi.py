@@ -19,7 +19,7 @@ from contextd import garbage, gate, telemetry
 telemetry.set_up("web")
 django = cast(ASGIApp, get_asgi_application())
 
-from contextd import pool, search, signals, web  # noqa: E402  (needs Django's apps)
+from contextd import cors, pool, search, signals, web  # noqa: E402  (needs Django's apps)
 from contextd.mcp.mount import Endpoint  # noqa: E402
 
 SWITCH_SECONDS = 0.02
@@ -73,4 +73,4 @@ async def delivering_telemetry() -> AsyncIterator[None]:
     await asyncio.to_thread(telemetry.shut_down)
 
 
-application = telemetry.http_middleware(gate.Gate(route), gate.MCP_PATH)
+application = telemetry.http_middleware(gate.Gate(cors.Cors(route)), gate.MCP_PATH)

@@ -9,7 +9,7 @@ import pytest
 from pytest_django.fixtures import Settings
 from starlette.types import Message, Receive, Scope, Send
 
-from contextd import gate
+from contextd import cors, gate
 
 pytestmark = pytest.mark.anyio
 
@@ -78,6 +78,36 @@ async def test_pages_of_other_sites_may_not_call(
     headers = {"Origin": origin} if origin else {}
 
     assert (await gated.request(method, path, headers=headers)).status_code == status
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/api/v1/status"])
+async def test_pages_of_an_allowed_origin_read_the_answers(settings: Settings, path: str) -> None:
+    settings.ALLOWED_ORIGINS = ["https://pages.example.org"]
+    browser = httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(gate.Gate(cors.Cors(application))),
+        base_url="http://localhost:8080",
+        headers={"Origin": "https://pages.example.org"},
+    )
+    asking = {
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization,content-type,mcp-protocol-version",
+    }
+
+    allowed = await browser.options(path, headers=asking)
+    refused = await browser.options(path, headers={**asking, "Origin": "https://evil.com"})
+    answer = await browser.post(path)
+    own = await browser.post(path, headers={"Origin": "http://localhost:8080"})
+    page = await browser.get("/admin/")
+
+    assert allowed.status_code == 200
+    assert "POST" in allowed.headers["Access-Control-Allow-Methods"]
+    assert "mcp-protocol-version" in allowed.headers["Access-Control-Allow-Headers"]
+    assert (refused.status_code, own.status_code, page.status_code) == (403, 200, 200)
+    assert answer.headers["Access-Control-Allow-Origin"] == "https://pages.example.org"
+    assert "Mcp-Session-Id" in answer.headers["Access-Control-Expose-Headers"]
+    assert "Origin" in answer.headers["Vary"]
+    for other in (refused, own, page):
+        assert "Access-Control-Allow-Origin" not in other.headers
 
 
 @pytest.mark.parametrize(("method", "status"), [("GET", 200), ("HEAD", 200), ("POST", 403)])

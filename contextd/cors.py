@@ -1,0 +1,24 @@
+"""Browsers let pages of the allowed origins read what the doors for programs answer (CORS)."""
+
+from django.conf import settings
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from contextd import gate
+
+
+class Cors(CORSMiddleware):
+    """Behind the gate, which refuses all other origins. No page is sent a user's cookies."""
+
+    def __init__(self, application: ASGIApp) -> None:
+        super().__init__(
+            application,
+            allow_origins=settings.ALLOWED_ORIGINS,
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["*"],  # upstreams too are given headers that callers send
+            expose_headers=["Mcp-Session-Id", "WWW-Authenticate", "Retry-After"],
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_meant = scope["type"] == "http" and gate.is_for_programs(scope["path"])
+        await (super().__call__ if is_meant else self.app)(scope, receive, send)
