@@ -14,9 +14,9 @@ from django.db.models import QuerySet
 from pydantic import Field
 
 import contextd
-from contextd import operations, web
+from contextd import guards, operations, web
 from contextd.callers import Caller
-from contextd.operations import Request, Result, operation
+from contextd.operations import Operation, Request, Result, operation
 
 logger = logging.getLogger(__name__)
 
@@ -80,6 +80,7 @@ class ServiceStatus(Result):
     ] = None
 
 
+SOME_PARTS = "some of its parts are not well; whoever runs this server sees which"
 UNASKED = ServiceStatus(status="unknown", error="this cannot be told without the database")
 
 
@@ -106,18 +107,37 @@ class Status(Result):
 
 @operation("status", effect="read", timeout=30, atomic=False)
 def get_status(caller: Caller, request: GetStatus) -> Status:
-    services, uptime = probe_all(), web.uptime()
+    services, uptime = services_for(caller), web.uptime()
     return Status(
         status=overall(services),
         version=contextd.__version__,
         uptime=str(uptime or timedelta()).partition(".")[0],
         services=services,
         metrics=Metrics(
-            tools_available=len(operations.available()),
+            tools_available=len(usable_by(caller)),
             mcp_server="not running" if uptime is None else "running",
         ),
         last_updated=datetime.now(UTC),
     )
+
+
+def usable_by(caller: Caller) -> list[Operation]:
+    if caller.entry.is_makeshift:
+        return []
+    return [one for one in operations.available() if guards.may_use(one, caller)]
+
+
+def services_for(caller: Caller) -> dict[str, ServiceStatus]:
+    """The parts of one, such as upstreams, may belong to another context than the caller's."""
+    services = probe_all()
+    if caller.is_local or (caller.entry.permission == "manage" and "*" in caller.entry.tools):
+        return services
+    return {name: without_parts(service) for name, service in services.items()}
+
+
+def without_parts(service: ServiceStatus) -> ServiceStatus:
+    error = SOME_PARTS if service.details and service.error else service.error
+    return service.model_copy(update={"details": None, "error": error})
 
 
 def probe_all(*, vital_only: bool = False) -> dict[str, ServiceStatus]:

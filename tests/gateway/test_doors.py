@@ -133,6 +133,24 @@ def test_status_names_what_is_not_well(upstream: Upstream, call: Call) -> None:
     assert re.fullmatch("odd: failed since .* UTC; before, failed: no such .*", gateway.details[0])
 
 
+def test_status_names_upstreams_to_who_looks_after_them(upstream: Upstream, caller: Caller) -> None:
+    services.note(upstream.pk, State.FAILED, "no such program")
+    entries = {
+        "all": Entry(),
+        "reader": Entry(permission="read"),
+        "other": Entry(name="other", tools=("status",)),
+    }
+
+    told = {
+        name: pipeline.call("status", {}, replace(caller, entry=entry)).model_dump_json()
+        for name, entry in entries.items()
+    }
+
+    assert [name for name, status in told.items() if "odd" in status] == ["all"]
+    assert '"status":"unhealthy","error":"some of its parts are not well' in told["other"]
+    assert '"tools_available":1,' in told["other"]
+
+
 def test_the_command_adds_shows_and_removes(transactional_db: None, output: Any) -> None:
     output(
         "add", "lab", "--set", "KEY=secret", "--deny", "drop_*", "--command", "lab-mcp", "--stdio"
