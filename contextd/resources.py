@@ -11,7 +11,7 @@ from pydantic import Field
 
 from contextd.callers import Caller
 from contextd.conversations import Conversation
-from contextd.errors import NotAllowed, NotFound
+from contextd.errors import Invalid, NotAllowed, NotFound
 from contextd.operations import Operation, Request, Result, reader
 from contextd.validation import Text
 
@@ -135,8 +135,10 @@ def resource(
 
         @wraps(read)
         def handler(caller: Caller, request: ReadResource) -> Contents:
-            check(caller, template, request.uri)
+            address, _, _ = request.uri.partition("?")
+            check(caller, *forms(template), address, request.uri)
             query, variables = parts_of(request.uri, pattern)
+            check_storable({**variables, **query})
             return contents_of(read(caller, query, **variables), request.uri, mime_type)
 
         _registry[template] = Resource(
@@ -193,6 +195,18 @@ def check(caller: Caller, *names: str) -> None:
             f"the context {caller.context!r} does not hold the resource {names[-1]}",
             context=caller.context,
         )
+
+
+def forms(template: str) -> tuple[str, str]:
+    """What a context may hold it by: without its query, which takes nothing away, or with it."""
+    return _QUERY.sub("", template), template
+
+
+def check_storable(values: Mapping[str, str]) -> None:
+    """Raises Invalid for what no record can hold; an address spells it `%00`."""
+    for name, value in values.items():
+        if "\x00" in value:
+            raise Invalid(f"{name} must not contain a NUL character", field=name)
 
 
 def listing_of(template: str, listed: Lister, timeout: float) -> Operation:

@@ -81,7 +81,8 @@ def complete(params: CompleteRequestParams, caller: Caller) -> Completion:
     if operation.waits:  # of another server, whose arguments are not ours
         return Completion([], 0)
     if operation.kind == "resource":
-        resources.check(caller, operation.name)
+        resources.check(caller, *resources.forms(operation.name))
+    resources.check_storable({"value": params.argument.value})
     return completions.complete(caller, params.argument.name, params.argument.value)
 
 

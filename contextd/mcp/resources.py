@@ -64,7 +64,8 @@ class Resources:
         ours = [
             form_of(one)
             for one in resources.installed()
-            if not (one.is_single or one.relayed) and caller.entry.has_resource(one.template)
+            if not (one.is_single or one.relayed)
+            and caller.entry.has_resource(*resources.forms(one.template))
         ]
         work = partial(resources.templates, caller)
         others = await self.workers.run_concealed("templates", work, seconds=LISTING_SECONDS)

@@ -112,6 +112,26 @@ async def test_what_is_not_there_is_not_found(server: Server, version: str, uri:
     assert raised.value.data["uri"] == uri
 
 
+@pytest.mark.parametrize(
+    ("uri", "field"),
+    [
+        ("checkpoint://%00", "checkpoint_id"),
+        ("checkpoint://recent?tag=%00", "tag"),
+        ("checkpoint://recent?project_path=%00", "project_path"),
+    ],
+)
+async def test_what_no_record_can_hold_is_refused_by_name(
+    server: Server, uri: str, field: str
+) -> None:
+    async with over_http(server, VERSIONS[-1]) as session:
+        with pytest.raises(MCPError, match=f"{field} must not contain a NUL") as raised:
+            await session.read_resource(uri)
+        with pytest.raises(MCPError, match="value must not contain a NUL"):
+            await session.complete(PROMPT, {"name": "project_path", "value": "\x00"})
+
+    assert raised.value.code == -32602
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_a_prompt_brings_the_newest_checkpoint(server: Server, version: str) -> None:
     async with over_http(server, version) as session:

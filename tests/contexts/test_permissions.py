@@ -3,7 +3,7 @@
 import dataclasses
 import json
 from io import StringIO
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,6 +13,7 @@ from django.test import Client
 from contextd import operations, pipeline, prompts, resources
 from contextd.callers import Caller, Entry
 from contextd.errors import NotAllowed, NotFound
+from contextd.resources import Contents
 from contexts.models import Context
 from tests.contexts.conftest import MakeContext, MakeToken, Post, grant, make_project
 
@@ -186,3 +187,13 @@ def test_resources_are_held_by_address_or_form_or_glob(
         pipeline.perform(reading, {"uri": uri}, somebody)
     if not is_held:
         assert "the context 'backend' does not hold the resource" in refused.value.message
+
+
+@pytest.mark.parametrize("glob", ["checkpoint://recent", "checkpoint://recent{?project_path,tag}"])
+def test_an_address_is_held_with_any_query(caller: Caller, glob: str) -> None:
+    uri = "checkpoint://recent?project_path=/w/shop"
+    somebody = in_context(caller, Entry(name="backend", resources=(glob,)))
+
+    found = pipeline.perform(resources.at(uri).reading, {"uri": uri}, somebody)
+
+    assert cast(Contents, found).uri == uri
