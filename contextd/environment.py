@@ -249,7 +249,8 @@ class Environment(BaseSettings):
     login_rate: RequestRate = Field(
         "10/m",
         validation_alias=variable("CONTEXTD_LOGIN_RATE"),
-        description="Attempts to log in from one address.",
+        description="Attempts to log in as one user from one address; ten times as many from "
+        "one address in all.",
     )
     rate_limits: Switch = Field(
         "on",

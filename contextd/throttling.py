@@ -15,6 +15,8 @@ from contextd.errors import RateLimited
 
 View = Callable[..., HttpResponse]
 
+NAMES_AT_ONE_ADDRESS = 10
+
 logger = logging.getLogger(__name__)
 
 
@@ -32,13 +34,22 @@ def take(request: HttpRequest, group: str, key: str, rate: str) -> None:
 
 
 def slowed(view: View, rate: str) -> View:
-    """The view, for so many forms sent from one address; more are answered with 429."""
+    """The view of a login, for so many attempts; more are answered with 429.
+
+    They count by user name and address: behind a proxy all people have its address, so that nobody
+    may keep the others out. From one address come at most so many times as many.
+    """
+    number, _, period = rate.partition("/")
+    rate_of_address = f"{NAMES_AT_ONE_ADDRESS * int(number)}/{period}"
 
     @wraps(view)
     def slow(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             if request.method == "POST":
-                take(request, view.__name__, request.META.get("REMOTE_ADDR", ""), rate)
+                address = request.META.get("REMOTE_ADDR", "")
+                name = request.POST.get("username", "").strip().lower()
+                take(request, "login of one", f"{address} {name}", rate)
+                take(request, "login", address, rate_of_address)
         except RateLimited as error:
             wait = str(error.seconds_to_wait)
             text = f"Too many attempts. Try again in {wait} seconds."

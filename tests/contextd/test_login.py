@@ -16,6 +16,17 @@ def ann(settings: Settings) -> User:
     return User.objects.create_user("ann", password="a long one", is_staff=True)
 
 
+def test_one_name_is_tried_only_so_often_and_others_are_not_kept_out(client: Client) -> None:
+    def tried(name: str) -> int:
+        form = {"username": name, "password": "guessed"}
+        return client.post("/admin/login/", form).status_code
+
+    # More than a minute's may pass, since a minute may end meanwhile.
+    assert 429 in [tried("ann") for _ in range(21)]
+    assert tried("bob") == 200
+    assert 429 in [tried(f"user{number}") for number in range(201)]
+
+
 def log_in(origin: str, host: str = HOST) -> int:
     """The form sent as a browser sends it; 302 where it was taken."""
     client = Client(enforce_csrf_checks=True, headers={"Host": host})
