@@ -65,7 +65,7 @@ def user_of(claims: dict[str, Any]) -> AbstractBaseUser | None:
     if not isinstance(name, str) or not name:
         logger.warning("an OAuth token has no claim %r (CONTEXTD_OAUTH_USER_CLAIM)", claim)
         return None
-    if claim == "email" and claims.get("email_verified") is False:
+    if claim == "email" and claims.get("email_verified", True) not in (True, "true"):
         logger.warning("an OAuth token has an e-mail address that its issuer did not verify")
         return None
     field = "email__iexact" if claim == "email" else "username"

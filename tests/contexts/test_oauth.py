@@ -94,6 +94,7 @@ def test_its_user_is_granted_contexts_as_with_any_token(
         {"email": ""},
         {"email": ["ann@example.com"]},
         {"email_verified": False},
+        {"email_verified": "false"},
     ],
 )
 def test_what_a_token_claims_must_be_right(
