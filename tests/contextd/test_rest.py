@@ -34,7 +34,7 @@ class Waited(Result):
 
 
 @pytest.fixture
-def client() -> Client:
+def client(warm_model: None) -> Client:
     """On this machine, so that it needs no token."""
     return Client(headers={"Host": "localhost"})
 
