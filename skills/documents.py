@@ -12,13 +12,16 @@ from contextd import validation
 from contextd.errors import Invalid
 from skills import front_matter, versions
 from skills.front_matter import Unreadable
-from skills.wording import SLUG_LENGTH, Wording, is_slug
+from skills.wording import CONTENT_LENGTH, FIELDS_IN_METADATA, SLUG_LENGTH, Wording, is_slug
 
 NAME = "SKILL.md"
-MOST_BYTES = 1_000_000
+MOST_BYTES = 1_500_000
+"""More than all fields at their longest have, each character of them escaped."""
 FEW_BYTES = 8
 DESCRIPTION_LENGTH = 1024
 COMPATIBILITY_LENGTH = 500
+READ_ABOVE = {"title", "version", "author", "category", "tags"}
+"""Keys that count above `metadata` too, where authors write them."""
 KEY_LENGTH, VALUE_LENGTH, MOST_KEYS = 50, 500, 100
 
 _PARTS = re.compile(r"\ufeff?---[ \t]*\r?\n(?P<front>.*?\n)?---[ \t]*(\r?\n|\Z)(\r?\n)?", re.DOTALL)
@@ -66,8 +69,14 @@ def rewritten(raw: bytes, wording: Wording) -> bytes:
     A version is written only where the author keeps one there.
     """
     document = read(raw)
-    before = _as_front_matter(wording_of(document))
-    after = _as_front_matter(wording)
+    said = wording_of(document)
+    before, after = _as_front_matter(said), _as_front_matter(wording)
+    for key, former, latter in (
+        ("title", said.name, wording.name),
+        ("description", said.description, wording.description),
+    ):
+        if former != latter:  # then a key that would hide the new one must not stay
+            before["metadata"].setdefault(key, "")
     changed = deepcopy(document.front_matter)
     for key in ("name", "description"):
         if after[key] != before[key]:
@@ -88,7 +97,7 @@ def wording_of(document: Document) -> Wording:
         "name": told.get("title") or front.get("name"),
         "slug": front.get("name"),
         "description": metadata.get("description") or front.get("description"),
-        "content": document.content,
+        "content": _uncounted_end(document.content),
         "version": versions.read(told.get("version", "")) or versions.FIRST,
         "author": _text(told.get("author")) or "unknown",
         "category": _text(told.get("category")) or "general",
@@ -140,7 +149,7 @@ def _written(front: Mapping[str, Any], content: str) -> bytes:
 
 def _as_front_matter(wording: Wording) -> dict[str, Any]:
     """The format's own fields; what it has none for stands in `metadata`, as text."""
-    short = _shortened(wording.description)
+    short = shortened(wording.description)
     more = {
         "title": wording.name if wording.name != wording.slug else "",
         "description": wording.description if short != wording.description else "",
@@ -155,41 +164,35 @@ def _as_front_matter(wording: Wording) -> dict[str, Any]:
     return {"name": wording.slug, "description": short, "metadata": metadata}
 
 
-OWN_KEYS = {
-    "title",
-    "description",
-    "version",
-    "author",
-    "category",
-    "tags",
-    "prerequisites",
-    "expected-outcome",
-}
-
-
 def _change_metadata(
     front: dict[str, Any], before: Mapping[str, str], after: Mapping[str, str]
 ) -> None:
-    """Where the author wrote a key above `metadata` it is changed there."""
+    """Where the author wrote a key above `metadata`, and it is read there, it is changed there."""
     metadata = _mapping(front.get("metadata"))
     for key in {**before, **after}:
         if before.get(key) == after.get(key):
             continue
-        place = front if key in front and key not in metadata and key in OWN_KEYS else metadata
-        if key == "version" and key not in place:
+        above = key in READ_ABOVE and key in front and key not in metadata
+        if key == "version" and not above and key not in metadata:
             continue
         if key in after:
-            place[key] = after[key]
-        else:
-            place.pop(key, None)
+            (front if above else metadata)[key] = after[key]
+            continue
+        metadata.pop(key, None)
+        if key in READ_ABOVE:
+            front.pop(key, None)
     if metadata:
         front["metadata"] = metadata
+    elif front.get("metadata"):
+        del front["metadata"]
 
 
-def _shortened(description: str) -> str:
+def shortened(description: str) -> str:
+    """As long as the format allows; what a list of skills shows."""
     if len(description) <= DESCRIPTION_LENGTH:
         return description
-    return description[: DESCRIPTION_LENGTH - 2].rsplit(None, 1)[0] + " …"
+    words = description[: DESCRIPTION_LENGTH - 2].rsplit(None, 1)
+    return " ".join([*words[:1], "…"])
 
 
 def _mapping(value: Any) -> dict[str, Any]:
@@ -207,6 +210,11 @@ def _lines(value: Any) -> list[str]:
     return [text for line in lines if (text := _text(line).strip())]
 
 
+def _uncounted_end(content: str) -> str:
+    """A file ends with a line end, which must not make the longest content too long."""
+    return content.removesuffix("\n") if len(content) > CONTENT_LENGTH else content
+
+
 def _labels(value: Any) -> list[str]:
     parts = value if isinstance(value, list) else re.split(r"[,\n]", _text(value))
     return [text for part in parts if (text := _text(part).strip())]
@@ -214,7 +222,7 @@ def _labels(value: Any) -> list[str]:
 
 def _own(metadata: Mapping[str, Any]) -> dict[str, str]:
     """The author's own keys; what is too long to be a field stays in the file alone."""
-    texts = {key: _text(value) for key, value in metadata.items() if key not in OWN_KEYS}
+    texts = {key: _text(value) for key, value in metadata.items() if key not in FIELDS_IN_METADATA}
     short = {
         key: text
         for key, text in texts.items()

@@ -6,7 +6,7 @@ from contextd.callers import Caller
 from contextd.errors import NotFound
 from contextd.models import MAX_ID_DIGITS
 from contextd.prompts import Offer, PromptText
-from skills import arguments, serving, usage
+from skills import arguments, documents, serving, usage
 from skills.models import Skill
 
 PREFIX = "skill_"
@@ -20,12 +20,12 @@ def name_of(skill: Skill) -> str:
 
 def offered(caller: Caller) -> list[Offer]:
     skills = Skill.objects.visible_to(caller).select_related("project")
-    shown = skills.only("slug", "name", "front_matter", "project__name")
+    shown = skills.only("slug", "name", "description", "front_matter", "project__name")
     return [
         Offer(
             name=name_of(skill),
             title=f"{skill.name} ({skill.project.name})" if skill.project else skill.name,
-            description=skill.front_matter["description"],
+            description=documents.shortened(skill.description),
             arguments=arguments.declared(skill.front_matter),
         )
         for skill in shown
@@ -40,7 +40,7 @@ def said(caller: Caller, name: str, given: Mapping[str, str]) -> PromptText:
     usage.count(caller, skill, None)
     return PromptText(
         text="\n\n".join([_preface(skill), content.strip()]),
-        description=skill.front_matter["description"],
+        description=documents.shortened(skill.description),
     )
 
 

@@ -104,13 +104,13 @@ def children(caller: Caller, address: str) -> list[Listed]:
 def most_used(caller: Caller, *, offset: int, limit: int) -> list[Listed]:
     """Their SKILL.md."""
     skills = Skill.objects.visible_to(caller).order_by("-usage_count", "-pk")
-    shown = skills.only("slug", "project_id", "name", "front_matter")
+    shown = skills.only("slug", "project_id", "name", "description")
     return [
         Listed(
             uri=address_of(skill),
             name=skill.slug,
             title=skill.name,
-            description=skill.front_matter["description"],
+            description=documents.shortened(skill.description),
             mime_type=MARKDOWN,
         )
         for skill in shown[offset : offset + limit]

@@ -15,7 +15,19 @@ from contextd.validation import Facts, Filled, Text
 from skills import versions
 
 SLUG_LENGTH = 64
+CONTENT_LENGTH = 50_000
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+FIELDS_IN_METADATA = {
+    "title": "name",
+    "description": "description",
+    "version": "version",
+    "author": "author",
+    "category": "category",
+    "tags": "tags",
+    "prerequisites": "prerequisites",
+    "expected-outcome": "expected_outcome",
+}
+"""The keys that fields have in the `metadata` of a SKILL.md."""
 
 
 def _one_label(text: str) -> str:
@@ -34,6 +46,17 @@ def _version(text: str) -> str:
     return text
 
 
+def _no_field(metadata: dict[str, str]) -> dict[str, str]:
+    for key, field in FIELDS_IN_METADATA.items():
+        if key in metadata:
+            raise PydanticCustomError(
+                "own_key",
+                "must not hold the key {key}, which in files is the field {field}: give it there",
+                {"key": repr(key), "field": field},
+            )
+    return metadata
+
+
 Name = Annotated[
     Filled,
     AfterValidator(_one_line),
@@ -44,7 +67,8 @@ Description = Annotated[
     Field(max_length=2000, description="What it does and when to use it; it is found by this"),
 ]
 Content = Annotated[
-    Filled, Field(max_length=50_000, description="The instructions themselves, in Markdown")
+    Filled,
+    Field(max_length=CONTENT_LENGTH, description="The instructions themselves, in Markdown"),
 ]
 Version = Annotated[
     Filled,
@@ -71,6 +95,7 @@ Tags = Annotated[list[Tag], Field(max_length=20, description="Labels, up to 20 o
 _TAGS: TypeAdapter[list[str]] = TypeAdapter(Tags)
 Metadata = Annotated[
     Facts,
+    AfterValidator(_no_field),
     Field(description="Key-value facts, up to 100; `arguments` names those of its prompt"),
 ]
 

@@ -11,6 +11,8 @@ from skills.wording import Wording, slug_of
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
 FILLED = TEXT.filter(lambda text: bool(text.strip()))
 LINE = FILLED.map(lambda text: " ".join(text.split())).filter(bool)
+LONG = st.builds("{}{}".format, st.sampled_from(["word " * 204, "x" * 1020, " " * 1023]), FILLED)
+DESCRIPTION = FILLED | LONG
 LABEL = LINE.map(lambda text: text.replace(",", "").strip()).filter(bool)
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT,
@@ -25,7 +27,7 @@ def wordings(draw: Any) -> Wording:
     return Wording(
         name=name,
         slug=slug_of(name),
-        description=draw(FILLED),
+        description=draw(DESCRIPTION),
         content=draw(FILLED),
         version=draw(st.sampled_from(["1.0.0", "0.1.0-rc.1", "10.2.3+b.5"])),
         author=draw(LINE),
@@ -49,7 +51,7 @@ def test_a_document_is_read_as_it_was_written(wording: Wording) -> None:
 
 
 @given(wordings(), wordings())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_rewritten_document_says_the_new_and_keeps_the_rest(
     before: Wording, after: Wording
 ) -> None:
@@ -60,6 +62,41 @@ def test_a_rewritten_document_says_the_new_and_keeps_the_rest(
     said = documents.wording_of(document)
     assert said.model_dump(exclude={"content"}) == after.model_dump(exclude={"content"})
     assert said.content.strip() == after.content.strip()
+    assert not documents.problems_of(document, after.slug)
+
+
+AUTHORED = b"""---
+name: one
+title: One
+description: short
+prerequisites: not read here
+expected-outcome: nor this
+tags: a, b
+metadata:
+  title: one
+  description: A better one
+---
+Do it
+"""
+
+
+def test_what_an_author_wrote_elsewhere_does_not_hide_what_is_said_anew() -> None:
+    before = documents.wording_of(documents.read(AUTHORED))
+    changes = {
+        "name": "two",
+        "slug": "two",
+        "description": "Another",
+        "prerequisites": ["p"],
+        "expected_outcome": "done",
+        "tags": [],
+    }
+    after = before.model_copy(update=changes)
+    document = documents.read(documents.rewritten(AUTHORED, after))
+
+    assert (before.name, before.description, before.tags) == ("one", "A better one", ["a", "b"])
+    said = documents.wording_of(document)
+    assert said.model_dump(exclude={"content"}) == after.model_dump(exclude={"content"})
+    assert document.front_matter["prerequisites"] == "not read here"
 
 
 @given(st.dictionaries(TEXT, PLAIN, max_size=4))

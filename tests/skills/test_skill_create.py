@@ -50,6 +50,25 @@ def test_all_that_a_skill_may_hold_is_kept(call: Call, create: Create) -> None:
     assert skill.category == "debugging"
 
 
+@pytest.mark.parametrize("character", ["[", "\U000e0001", "\u2028", "\n"])
+def test_all_fields_may_be_as_long_as_they_are_allowed_to_be(
+    call: Call, create: Create, character: str
+) -> None:
+    metadata = {f"{n:03}{character * 47}": character * 500 for n in range(100)}
+    filled = f"x{character * 198}x"
+    most = {
+        "description": f"x{character * 1998}x",
+        "author": filled,
+        "prerequisites": [filled] * 100,
+        "expected_outcome": character * 1000,
+        "metadata": metadata,
+    }
+    pk = create("one", **most, content="\U0001f600" * 50_000)
+
+    call("skill_update", id=pk, tags=["a"])
+    assert call("skill_get", id=pk).metadata == metadata
+
+
 @pytest.mark.parametrize(
     ("field", "wrong", "message"),
     [
@@ -72,6 +91,8 @@ def test_all_that_a_skill_may_hold_is_kept(call: Call, create: Create) -> None:
         ("metadata", {str(n): "" for n in range(101)}, "metadata has 101 keys"),
         ("metadata", {"x" * 51: ""}, "metadata has a key that is too long"),
         ("metadata", {"x": "y" * 501}, "metadata has a value that is too long at 'x'"),
+        ("metadata", {"version": "9"}, "metadata must not hold the key 'version'.*field version"),
+        ("metadata", {"title": "x"}, "metadata must not hold the key 'title'.*the field name"),
     ],
 )
 def test_what_breaks_a_limit_is_named(call: Call, field: str, wrong: Any, message: str) -> None:

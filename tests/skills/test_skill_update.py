@@ -7,6 +7,7 @@ from django.db import connection
 from contextd import pipeline
 from contextd.callers import Caller
 from contextd.errors import Invalid, NotFound
+from skills.models import Skill
 from tests.conftest import Call
 from tests.skills.conftest import Create
 
@@ -130,6 +131,17 @@ def test_another_name_must_not_be_taken(call: Call, create: Create) -> None:
     with pytest.raises(Invalid, match="skill named 'One' already"):
         call("skill_update", id=other, name="One")
     assert call("skill_update", id=other, name="Two").name == "Two"
+
+
+def test_a_description_may_become_long_and_short_again(call: Call, create: Create) -> None:
+    skill = create("one")
+    long = call("skill_update", id=skill, description="Long. " * 300)
+    short = call("skill_update", id=skill, description="Short")
+
+    assert (long.version, short.version) == ("1.0.1", "1.0.2")
+    assert call("skill_update", id=skill, tags=["t"]).version == "1.0.3"
+    front = Skill.objects.get().front_matter
+    assert (front["description"], "description" in front["metadata"]) == ("Short", False)
 
 
 def test_counts_survive_updates(call: Call, create: Create) -> None:
