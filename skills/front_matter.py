@@ -6,9 +6,8 @@ from typing import Any
 
 import yaml
 
-MOST_CHARACTERS = 50_000
-DEEPEST = 50
-"""Reading brackets within brackets takes time in proportion to the square of their number."""
+MOST_VALUES, DEEPEST = 5_000, 50
+"""What reading takes long for; text alone is read in no time, however long it is."""
 
 _PLAIN: dict[str, re.Pattern[str]] = {
     "tag:yaml.org,2002:null": re.compile(r"~|null|Null|NULL|"),
@@ -22,17 +21,29 @@ LINE_BREAKS_OF_YAML = re.compile("[\r\x85\u2028\u2029]")
 """Unless they are quoted and escaped they are read as spaces."""
 
 
+_ODD = (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+"""What the library raises for `!!bool maybe`, `!!timestamp soon` and their like."""
+
+
 class Unreadable(Exception):
     """The text is not what front matter may be; the message says where and why."""
 
 
 class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict[Any, Any] = {}
+    values = depth = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
             raise Unreadable("it holds an alias (*name); write the value out")
-        return super().compose_node(parent, index)
+        self.values, self.depth = self.values + 1, self.depth + 1
+        if self.values > MOST_VALUES:
+            raise Unreadable(f"it has more than {MOST_VALUES:,} keys and values")
+        if self.depth > DEEPEST:
+            raise Unreadable(f"its lists and maps are nested more than {DEEPEST} deep")
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
 
 
 class _Dumper(yaml.SafeDumper):
@@ -61,16 +72,12 @@ for _tag, _pattern in _PLAIN.items():
 
 def load(text: str) -> dict[str, Any]:
     """Raises Unreadable."""
-    if len(text) > MOST_CHARACTERS:
-        raise Unreadable(f"it has {len(text)} characters, at most {MOST_CHARACTERS} are read")
-    if _depth(text) > DEEPEST:
-        raise Unreadable(f"its lists and maps are nested more than {DEEPEST} deep")
     try:
         loaded = yaml.load(text, _Loader)  # noqa: S506  # a SafeLoader that knows fewer types
         plain = json.loads(json.dumps(loaded, allow_nan=False, ensure_ascii=False).encode())
     except yaml.MarkedYAMLError as error:
         raise Unreadable(_told(error)) from None
-    except (yaml.YAMLError, ValueError, TypeError, RecursionError):
+    except _ODD:
         raise Unreadable("it holds something that is neither text, number, list nor map") from None
     if not isinstance(plain, dict):
         raise Unreadable("it must be a map, such as `name: review`")
@@ -85,15 +92,6 @@ def dump(front_matter: dict[str, Any]) -> str:
         front_matter, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
     )
     return dumped
-
-
-def _depth(text: str) -> int:
-    """How deep brackets are nested at most; those in quotes count too, which is the safe side."""
-    depth = deepest = 0
-    for bracket in re.findall(r"[\[{\]}]", text):
-        depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
-        deepest = max(deepest, depth)
-    return deepest
 
 
 def _told(error: yaml.MarkedYAMLError) -> str:
