@@ -3,7 +3,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import QuerySet, TextField
+from django.db.models import Q, QuerySet, TextField
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
@@ -21,7 +21,8 @@ from contextd.admin import (
     Transferable,
     widgets,
 )
-from contextd.errors import ContextdError
+from contextd.admin.rows import Row
+from contextd.errors import ContextdError, Invalid
 from skills import services, serving, transfer, wording
 from skills.models import Skill, SkillUse, SkillVersion, State
 from skills.pages import SkillPages
@@ -131,6 +132,20 @@ class SkillRows(RowsOfProjects):
     fixed = ["project_path", "author"]
     same_by = ["name"]
     told_only = [*RowsOfProjects.told_only, "state"]
+
+    def same(self, row: Row) -> Q:
+        """Names that are written alike are one name."""
+        return Q(slug=wording.slug_of(row["name"])) | super().same(row)
+
+    def write(self, record: Skill | None, row: Row) -> Skill:
+        """A new one is in the state that the row tells."""
+        state = row.get("state") or State.PUBLISHED
+        if state not in State.values:
+            raise Invalid(f"state must be one of {', '.join(State.values)}", field="state")
+        skill: Skill = super().write(record, row)
+        if record is None:
+            services.move_to(State(state), Skill.objects.filter(pk=skill.pk))
+        return skill
 
 
 @admin.register(Skill)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.utils.dateparse import parse_datetime
 from django.utils.html import escape
 from import_export.fields import Field
@@ -14,7 +14,7 @@ from import_export.instance_loaders import BaseInstanceLoader
 from import_export.resources import Resource
 from import_export.results import RowResult
 
-from contextd import operations, pipeline, search
+from contextd import operations, pipeline, projects, search
 from contextd.admin.files import LINE
 from contextd.callers import Caller
 from contextd.errors import ContextdError, Invalid
@@ -137,7 +137,14 @@ class RowsByOperation(Rows):
     def _alike(self, row: Row) -> Any:
         if any(not isinstance(row.get(name), str) for name in self.same_by):
             return None
-        return self.records().filter(**{name: row[name] for name in self.same_by}).first()
+        return self.among(row).filter(self.same(row)).first()
+
+    def same(self, row: Row) -> Q:
+        return Q(**{name: row[name] for name in self.same_by})
+
+    def among(self, row: Row) -> QuerySet[Any]:
+        """Those that may be the same as the row."""
+        return self.records()
 
     def records(self) -> QuerySet[Any]:
         return self.model._default_manager.all()
@@ -166,6 +173,13 @@ class RowsOfProjects(RowsByOperation):
 
     def filter_export(self, queryset: QuerySet[Any], **options: Any) -> QuerySet[Any]:
         return queryset.prefetch_related("project__paths")
+
+    def among(self, row: Row) -> QuerySet[Any]:
+        """What is said alike elsewhere is something else: it is not for the same people."""
+        path = row.get("project_path")
+        project = projects.find(self.caller, path) if path and isinstance(path, str) else None
+        there = self.records().filter(project=project)
+        return there if project or not path else there.none()
 
     def cell(self, record: Any, name: str) -> Any:
         if name != "project_path":

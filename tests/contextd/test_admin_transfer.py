@@ -233,6 +233,63 @@ def test_skills_come_and_go(admin_client: Client, call: Call, form: str) -> None
     assert call("skill_get", id=skill.id).version == "1.0.1"
 
 
+SKILL = {
+    "name": "Release",
+    "description": "d",
+    "content": "for all",
+    "version": "1.0.0",
+    "author": "team",
+    "category": "general",
+}
+
+
+def test_skills_of_one_name_stay_within_their_projects(admin_client: Client, call: Call) -> None:
+    call("skill_create", **SKILL)
+    call("skill_create", **{**SKILL, "content": "private"}, project_path="/w/shop")
+    file = exported(admin_client, SKILLS, "json")
+    rows = [{**row, "id": "", "created_at": ""} for row in json.loads(file)]
+    take_in(admin_client, SKILLS, "json", json.dumps(rows).encode())
+    assert {skill.content for skill in Skill.objects.filter(version="1.0.0")} == {
+        "for all",
+        "private",
+    }
+    Skill.objects.filter(project=None).delete()
+    take_in(admin_client, SKILLS, "json", json.dumps(rows).encode())
+
+    assert Skill.objects.get(project=None).content == "for all"
+    assert Skill.objects.exclude(project=None).get().content == "private"
+    elsewhere = {**SKILL, "project_path": "/w/store", "content": "theirs"}
+    again = {**SKILL, "name": "release", "content": "for all, better"}
+    take_in(admin_client, SKILLS, "json", json.dumps([elsewhere, again]).encode())
+    assert Skill.objects.get(project__paths__path="/w/store").content == "theirs"
+    assert Skill.objects.get(project=None).content == "for all, better"
+
+
+def test_drafts_and_retired_skills_stay_that(admin_client: Client, call: Call) -> None:
+    for state in ("draft", "retired", "published"):
+        pk = call("skill_create", **{**SKILL, "name": state}).id
+        Skill.objects.filter(pk=int(pk)).update(state=state)
+    file = exported(admin_client, SKILLS, "csv")
+    Skill.objects.all().delete()
+    take_in(admin_client, SKILLS, "csv", file)
+
+    assert set(Skill.objects.values_list("name", "state")) == {
+        (state, state) for state in ("draft", "retired", "published")
+    }
+    page = preview(admin_client, SKILLS, "csv", as_csv({**SKILL, "name": "x", "state": "lost"}))
+    assert mistakes(page) == ["Line 2: state must be one of draft, published, retired"]
+
+
+def test_one_fix_stays_within_each_project(admin_client: Client, call: Call) -> None:
+    fix = {"error_message": "E: full", "error_type": "E", "solution": "free it"}
+    call("remediation_save", **fix, tags=["all"])
+    row = {**fix, "project_path": "/w/shop", "tags": '["shop"]'}
+    take_in(admin_client, REMEDIATIONS, "csv", as_csv(row))
+
+    assert Remediation.objects.get(project=None).tags == ["all"]
+    assert Remediation.objects.exclude(project=None).get().tags == ["shop"]
+
+
 PATTERN = {
     "key": "warp-cold",
     "title": "The warp core is cold",
