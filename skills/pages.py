@@ -29,11 +29,16 @@ class TakeInForm(forms.Form):
     project = forms.ModelChoiceField(
         Project.objects.all(),
         required=False,
-        help_text="Without one, all may use them",
+        help_text="Without one, each is of the project that its folder names, or for all",
         widget=widgets.Select,
     )
     note = forms.CharField(
         max_length=500, required=False, help_text="Why, for the history", widget=widgets.TextInput
+    )
+    allow_credentials = forms.BooleanField(
+        required=False,
+        help_text="Keep what looks like a credential, for whoever may read the skill",
+        widget=widgets.Checkbox,
     )
 
 
@@ -72,7 +77,14 @@ class SkillPages(Mixin):
         except ContextdError as error:
             form.add_error("file", error.message)
             return False
-        for one in transfer.take_in(caller, found, chosen["project"], chosen["note"]):
+        imported = transfer.take_in(
+            caller,
+            found,
+            chosen["project"],
+            chosen["note"],
+            with_credentials=chosen["allow_credentials"],
+        )
+        for one in imported:
             tell(request, one)
         return True
 

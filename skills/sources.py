@@ -1,12 +1,15 @@
 """Finding skills in a folder or a zip archive, and reading them without being led astray."""
 
+import lzma
 import os
 import stat
 import subprocess
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path, PurePath, PurePosixPath
 from typing import IO
 
 from contextd.errors import Invalid
@@ -17,6 +20,13 @@ from skills.wording import Wording
 MOST_ENTRIES = 50_000
 MOST_UNPACKED = 256 * 1024 * 1024
 GIT_SECONDS = 30
+# Its owner may be another user than ours. Of its settings, none may start a program.
+GIT = ("git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false")
+CORRUPT = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+    *(OSError, EOFError, ValueError, NotImplementedError),
+)
+"""What reading a damaged archive raises, each way of packing its own."""
 PASSED_OVER = {".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", ".DS_Store"}
 
 
@@ -30,34 +40,48 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A folder with a SKILL.md: the skill in it, or why it is none."""
+    """A folder with a SKILL.md: the skill in it, or why it is none.
+
+    `owner` is the name of the folder around it.
+    """
 
     place: str
     package: Package | None
     wording: Wording | None
     problems: list[str]
+    owner: str = ""
 
 
 def skills_at(path: Path) -> list[Found]:
     """Those of a folder, a git work tree or a file. Raises Invalid when there are none."""
     if path.is_dir():
-        return _found(_entries_of_folder(path), root=path.resolve().name)
+        listed = _listed_by_git(path)
+        return _skills_of(path, _walked(path) if listed is None else listed)
     if not path.is_file():
         raise Invalid(f"there is neither a folder nor a file at {path}", field="path")
     with path.open("rb") as file:
-        return skills_in(file)
+        return skills_in(file, owner=path.resolve().parent.parent.name)
 
 
-def skills_in(file: IO[bytes]) -> list[Found]:
-    """Those of a zip archive, or the one that a SKILL.md is by itself."""
+def skills_shipped(folder: Path) -> list[Found]:
+    """Those of a folder of ours, all of which is meant to be there, with git or without."""
+    return _skills_of(folder, _walked(folder))
+
+
+def _skills_of(folder: Path, paths: Iterable[Path]) -> list[Found]:
+    return _found(_entries_of_folder(folder, paths), folder.resolve())
+
+
+def skills_in(file: IO[bytes], owner: str = "") -> list[Found]:
+    """Those of a zip archive, or the one that a SKILL.md is by itself, in a folder of `owner`."""
     is_document = documents.begins(file.read(documents.FEW_BYTES))
     file.seek(0)
     if is_document:
-        return _found([_alone(file)], root=None)
+        return [replace(one, owner=owner) for one in _found([_alone(file)], PurePath())]
     try:
         with zipfile.ZipFile(file) as opened:
-            return _found(_entries_of_archive(opened), root=None)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
+            return _found(_entries_of_archive(opened), PurePath())
+    except CORRUPT as error:
         raise Invalid(
             f"it is no zip archive that can be read ({error}), and no {documents.NAME}, "
             "which begins with a line ---",
@@ -65,36 +89,41 @@ def skills_in(file: IO[bytes]) -> list[Found]:
         ) from None
 
 
-def _found(entries: Iterable[Entry], root: str | None) -> list[Found]:
+def _found(entries: Iterable[Entry], root: PurePath) -> list[Found]:
     by_path: dict[str, Entry] = {}
     for entry in entries:
         if by_path.setdefault(entry.path, entry) is not entry:
             raise Invalid(f"the path {entry.path!r} is there twice", field="path")
-    found = [_skill(folder, by_path, root) for folder in _folders_of_skills(by_path)]
-    if not found:
+    inside: dict[PurePosixPath, list[Entry]] = {one: [] for one in _folders_of_skills(by_path)}
+    for path, entry in by_path.items():
+        for above in inside.keys() & set(PurePosixPath(path).parents):
+            inside[above].append(entry)
+    if not inside:
+        for path in by_path:
+            packages.check_path(path)
         raise Invalid(f"there is no {documents.NAME} in it", field="path")
-    return found
+    return [_skill(folder, its_entries, root) for folder, its_entries in inside.items()]
 
 
 def _folders_of_skills(paths: Iterable[str]) -> list[PurePosixPath]:
     """The topmost ones: what is below a skill belongs to it, further skills included."""
-    folders = sorted(
+    folders = {
         PurePosixPath(path).parent for path in paths if PurePosixPath(path).name == documents.NAME
-    )
-    return [folder for folder in folders if not set(folder.parents) & set(folders)]
+    }
+    return sorted(folder for folder in folders if not set(folder.parents) & folders)
 
 
-def _skill(folder: PurePosixPath, entries: Mapping[str, Entry], root: str | None) -> Found:
+def _skill(folder: PurePosixPath, entries: Iterable[Entry], root: PurePath) -> Found:
     prefix = "" if folder == PurePosixPath() else f"{folder}/"
-    inside = [entry for path, entry in entries.items() if path.startswith(prefix)]
+    whole = root / folder
     try:
-        package = packages.packed(_read(inside, prefix))
+        package = packages.packed(_read(entries, prefix))
         document = package.document
-        problems = documents.problems_of(document, folder.name or root)
+        problems = documents.problems_of(document, whole.name or None)
         wording = None if problems else documents.wording_of(document)
     except Invalid as error:
         return Found(str(folder), None, None, [error.message])
-    return Found(str(folder), package, wording, problems)
+    return Found(str(folder), package, wording, problems, owner=whole.parent.name)
 
 
 def _read(entries: Iterable[Entry], prefix: str) -> Iterator[PackageFile]:
@@ -117,45 +146,70 @@ def _alone(file: IO[bytes]) -> Entry:
     return Entry(documents.NAME, lambda: PackageFile(documents.NAME, content, False))
 
 
-def _entries_of_folder(folder: Path) -> Iterator[Entry]:
-    for path in _listed_by_git(folder) or _walked(folder):
+def _entries_of_folder(folder: Path, paths: Iterable[Path]) -> Iterator[Entry]:
+    for path in paths:
         relative = path.relative_to(folder)
         if not PASSED_OVER & set(relative.parts):
-            yield Entry(relative.as_posix(), lambda path=path, at=relative: _file(path, at))  # type: ignore[misc]
+            yield Entry(relative.as_posix(), partial(_file, path, relative))
 
 
 def _file(path: Path, relative: Path) -> PackageFile:
     if path.is_symlink():
         raise Invalid(f"{relative} is a link; put the file itself there", field="files")
-    size = path.stat().st_size
-    if size > packages.MOST_BYTES:
-        raise Invalid(f"{relative} has {size:,} bytes", field="files")
-    executable = bool(path.stat().st_mode & stat.S_IXUSR)
-    return PackageFile(relative.as_posix(), path.read_bytes(), executable)
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode) and not path.is_dir():
+            raise Invalid(f"{relative} is no file", field="files")
+        if status.st_size > packages.MOST_BYTES:
+            raise Invalid(f"{relative} has {status.st_size:,} bytes", field="files")
+        content = path.read_bytes()
+    except OSError as error:
+        raise Invalid(f"{relative} cannot be read: {error.strerror}", field="files") from None
+    return PackageFile(relative.as_posix(), content, bool(status.st_mode & stat.S_IXUSR))
 
 
 def _walked(folder: Path) -> Iterator[Path]:
-    for above, folders, files in os.walk(folder):
+    """A folder that cannot be opened is listed itself."""
+    closed: list[OSError] = []
+    for above, folders, files in os.walk(folder, onerror=closed.append):
         folders[:] = sorted(set(folders) - PASSED_OVER)
         links = [name for name in folders if (Path(above) / name).is_symlink()]
         yield from (Path(above) / name for name in sorted([*files, *links]))
+    yield from (Path(error.filename) for error in closed)
 
 
-def _listed_by_git(folder: Path) -> list[Path]:
-    """What git does not ignore; nothing where this is no work tree, or there is no git."""
+def _listed_by_git(folder: Path) -> list[Path] | None:
+    """What git does not ignore; None where this is no work tree, or git ignores all of it."""
     if not any((above / ".git").exists() for above in (folder, *folder.resolve().parents)):
-        return []
-    listing = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    # The settings of a work tree may name a program to run.
-    command = ["git", "-c", "core.fsmonitor=false", *listing]
-    try:
-        listed = subprocess.run(  # noqa: S603
-            command, cwd=folder, capture_output=True, timeout=GIT_SECONDS, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return []
+        return None
+    listed = _git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    if listed.returncode:
+        reason = os.fsdecode(listed.stderr).strip()
+        raise _unlisted(folder, reason)
     paths = {folder / os.fsdecode(name) for name in listed.stdout.split(b"\0") if name}
+    if not paths and _git(folder, "check-ignore", "-q", ".").returncode == 0:
+        return None
     return sorted(path for path in paths if path.is_symlink() or path.is_file())
+
+
+def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    try:
+        return subprocess.run(  # noqa: S603
+            [*GIT, *arguments],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            timeout=GIT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise _unlisted(folder, str(error)) from None
+
+
+def _unlisted(folder: Path, reason: str) -> Invalid:
+    """Rather than take in what git ignores, such as credentials."""
+    return Invalid(f"git cannot tell which files of {folder} it ignores: {reason}", field="path")
 
 
 def _entries_of_archive(archive: zipfile.ZipFile) -> Iterator[Entry]:
@@ -168,14 +222,14 @@ def _entries_of_archive(archive: zipfile.ZipFile) -> Iterator[Entry]:
             field="path",
         )
     for member in members:
-        if member.is_dir() or PASSED_OVER & set(PurePosixPath(member.filename).parts):
-            continue
-        packages.check_path(member.filename)
-        yield Entry(member.filename, lambda member=member: _unpacked(archive, member))  # type: ignore[misc]
+        path = PurePosixPath(member.filename)
+        if path.name and not member.is_dir() and not PASSED_OVER & set(path.parts):
+            yield Entry(member.filename, partial(_unpacked, archive, member))
 
 
 def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> PackageFile:
     """However small it says it is, no more than that is read."""
+    packages.check_path(member.filename)
     mode = member.external_attr >> 16
     if stat.S_ISLNK(mode):
         raise Invalid(f"{member.filename} is a link; put the file itself there", field="files")
@@ -183,8 +237,11 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> PackageFile:
         raise Invalid(f"{member.filename} is encrypted", field="files")
     if member.file_size > packages.MOST_BYTES:
         raise Invalid(f"{member.filename} has {member.file_size:,} bytes", field="files")
-    with archive.open(member) as unpacking:
-        content = unpacking.read(member.file_size + 1)
+    try:
+        with archive.open(member) as unpacking:
+            content = unpacking.read(member.file_size + 1)
+    except CORRUPT as error:
+        raise Invalid(f"{member.filename} cannot be unpacked: {error}", field="files") from None
     if len(content) > member.file_size:
         raise Invalid(f"{member.filename} is larger than it says", field="files")
     return PackageFile(member.filename, content, bool(mode & stat.S_IXUSR))

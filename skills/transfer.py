@@ -7,10 +7,12 @@ import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Literal
+from urllib.parse import quote, unquote
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from contextd import redaction
 from contextd.callers import Caller
@@ -21,11 +23,17 @@ from skills.models import Skill
 from skills.packages import Package, PackageFile
 from skills.services import Plan
 from skills.sources import Found
-from skills.wording import Wording
 
 STARTER = Path(__file__).parent / "starter"
 EMBEDDED_AT_ONCE = 50
 """More than that are found by their words at once, and by meaning when the worker comes to them."""
+
+LONGEST_FOLDER = 200
+MOST_TOLD = 20
+CREDENTIALS = (
+    "files are kept byte for byte, so take them out; or, if they may be read by whoever may read "
+    "the skill, allow them (--allow-credentials, or the box in the admin)"
+)
 
 Outcome = Literal["new", "changed", "unchanged", "refused"]
 
@@ -42,44 +50,81 @@ class Imported:
 
 
 def take_in(
-    caller: Caller, found: Iterable[Found], project: Project | None, note: str = ""
+    caller: Caller,
+    found: Iterable[Found],
+    project: Project | None,
+    note: str = "",
+    *,
+    with_credentials: bool = False,
 ) -> Iterator[Imported]:
-    """Keep each as a skill, or as a new version of the one of that name that there is."""
-    skills, taken = list(found), set[str]()
+    """Keep each as a skill, or as a new version of the one of that name that there is.
+
+    Without a project, each is of the one that its folder names. Those that hold what looks like a
+    credential are refused, unless they are asked for.
+    """
+    skills, taken = list(found), set[tuple[int | None, str]]()
     is_bulk = len(skills) > EMBEDDED_AT_ONCE
     for one in skills:
-        slug = one.wording.slug if one.wording else ""
-        if slug in taken:
-            yield Imported(one.place, "refused", remarks=[f"{slug} is in it twice"])
+        if one.package is None or one.wording is None:
+            yield Imported(one.place, "refused", remarks=one.problems)
             continue
-        taken |= {slug} - {""}
+        plan = Plan(
+            one.wording, one.package, one.wording.version, note or "imported", True, is_bulk
+        )
         try:
-            yield _take_in(caller, one, project, note, is_bulk)
+            owner = project or _project_of(caller, one)
+            _refuse_twice(taken, owner, one.wording.slug)
+            yield _take_in(caller, one.place, plan, owner, with_credentials)
         except ContextdError as error:
             yield Imported(one.place, "refused", remarks=[error.message])
 
 
+def _refuse_twice(taken: set[tuple[int | None, str]], owner: Project | None, slug: str) -> None:
+    name = (owner.pk if owner else None, slug)
+    if name in taken:
+        raise Invalid(f"{slug} is in it twice", field="name")
+    taken.add(name)
+
+
+def _project_of(caller: Caller, found: Found) -> Project | None:
+    """That which the folder around it names; what is of one project must not become all's."""
+    if not found.owner.startswith(serving.OWNER):
+        return None
+    name = unquote(found.owner.removeprefix(serving.OWNER))
+    known = Project.objects.visible_to(caller).filter(Q(git_remote=name) | Q(paths__path=name))
+    if (project := known.first()) is None:
+        raise Invalid(
+            f"it is of the project {name}, which is not known here; say which one is to have it "
+            "(--project FOLDER, or in the admin)",
+            field="project",
+        )
+    return project
+
+
 def _take_in(
-    caller: Caller, found: Found, project: Project | None, note: str, is_bulk: bool
+    caller: Caller, place: str, plan: Plan, project: Project | None, with_credentials: bool
 ) -> Imported:
-    if found.package is None or found.wording is None:
-        return Imported(found.place, "refused", remarks=found.problems)
-    wording, package = found.wording, found.package
-    known = Skill.objects.filter(slug=wording.slug, project=project).first()
-    plan = Plan(wording, package, wording.version, note or "imported", True, is_bulk)
+    known = Skill.objects.filter(slug=plan.wording.slug, project=project).first()
+    if known and plan.package.identities == keeping.package_of(known, known.version).identities:
+        return Imported(place, "unchanged", known, known.version)
+    credentials = list(islice(_credentials_in(plan.package), MOST_TOLD))
+    if credentials and not with_credentials:
+        return Imported(place, "refused", remarks=[*credentials, CREDENTIALS])
     if known is None:
         saved = services.create_as_planned(caller, plan, lambda: project)
-        return Imported(found.place, "new", saved.skill, saved.version, _remarks(wording))
-    if package.identities == keeping.package_of(known, known.version).identities:
-        return Imported(found.place, "unchanged", known, known.version)
+        return Imported(place, "new", saved.skill, saved.version, credentials)
     saved = services.revise(caller, str(known.pk), lambda _: plan)
-    return Imported(found.place, "changed", saved.skill, saved.version, _remarks(wording))
+    return Imported(place, "changed", saved.skill, saved.version, credentials)
 
 
-def _remarks(wording: Wording) -> list[str]:
-    if not redaction.redact(wording.content).findings:
-        return []
-    return ["it holds what looks like a credential; files are kept byte for byte, so it is there"]
+def _credentials_in(package: Package) -> Iterator[str]:
+    for file in package.files:
+        try:
+            text = file.content.decode()
+        except UnicodeDecodeError:
+            continue
+        for one in redaction.findings_of(text):
+            yield f"{file.path}, line {one.line}, looks like a credential ({one.kind})"
 
 
 def as_archive(skills: QuerySet[Skill]) -> bytes:
@@ -110,9 +155,17 @@ def into_folder(skills: QuerySet[Skill], target: Path, *, replace: bool = False)
 
 
 def _packages(skills: QuerySet[Skill]) -> Iterator[tuple[str, Package]]:
-    for skill in skills.order_by("slug", "project_id"):
-        name = serving.folder_of(skill).removeprefix(serving.SCHEME)
-        yield name, keeping.package_of(skill, skill.version)
+    for skill in skills.order_by("slug", "project_id").prefetch_related("project__paths"):
+        folder = f"{_folder_of(skill.project)}/{skill.slug}" if skill.project else skill.slug
+        yield folder, keeping.package_of(skill, skill.version)
+
+
+def _folder_of(project: Project) -> str:
+    """Its id means nothing elsewhere; its git remote or a path does."""
+    names = [project.git_remote or "", *(one.path for one in project.paths.all())]
+    written = [quote(name, safe="") for name in names if name]
+    short = (name for name in written if len(name) <= LONGEST_FOLDER)
+    return f"{serving.OWNER}{next(short, project.pk)}"
 
 
 def _write(package: Package, folder: Path) -> None:

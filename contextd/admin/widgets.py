@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from django.contrib.admin.widgets import AdminTextareaWidget as Textarea
+    from django.forms import CheckboxInput as Checkbox
     from django.forms import FileInput as File
     from django.forms import PasswordInput as Password
     from django.forms import Select, TextInput
@@ -13,8 +14,9 @@ else:
     from unfold.widgets import UnfoldAdminSelectWidget as Select
     from unfold.widgets import UnfoldAdminTextareaWidget as Textarea
     from unfold.widgets import UnfoldAdminTextInputWidget as TextInput
+    from unfold.widgets import UnfoldBooleanWidget as Checkbox
 
-__all__ = ["File", "Lines", "Password", "Select", "TextInput", "Textarea"]
+__all__ = ["Checkbox", "File", "Lines", "Password", "Select", "TextInput", "Textarea"]
 
 
 class Lines(Textarea):

@@ -237,6 +237,18 @@ def test_skills_come_in_and_go_out_as_archives(
     assert "it is no zip archive" in upload(admin_client, b"text").content.decode()
 
 
+def test_a_credential_comes_in_only_when_that_is_ticked(
+    admin_client: Client, call: Call, warm_model: None
+) -> None:
+    leaking = document("one") + b"postgresql://app:s3cretpass@db/shop\n"
+
+    told = messages_of(upload(admin_client, leaking))
+    assert told[0] == "refused: ."
+    assert "SKILL.md, line 7, looks like a credential" in told[1]
+    assert call("skill_list").total == 0
+    assert messages_of(upload(admin_client, leaking, allow_credentials="on"))[0] == "new: one 1.0.0"
+
+
 def test_a_document_comes_in_by_itself(admin_client: Client, call: Call, warm_model: None) -> None:
     assert messages_of(upload(admin_client, document("one"))) == ["new: one 1.0.0"]
     assert "must begin with front matter" in str(messages_of(upload(admin_client, b"---\nx")))

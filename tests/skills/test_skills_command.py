@@ -1,5 +1,6 @@
 """`manage.py skills`: from and to the files of the Agent Skills format."""
 
+import os
 import stat
 import subprocess
 import zipfile
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from contextd.models import Project, ProjectPath
 from skills.models import Skill, SkillFile, State
 from tests.conftest import Call
 from tests.node import FOLDER, needs_node
@@ -135,6 +137,41 @@ def test_a_work_tree_gives_what_git_does_not_ignore(tmp_path: Path, warm_model: 
     assert sorted(paths) == ["SKILL.md", "a.md"]
 
 
+def test_nothing_is_taken_in_where_git_cannot_tell_what_it_ignores(
+    tmp_path: Path, warm_model: None
+) -> None:
+    write(tmp_path / "one", {"SKILL.md": document("one"), ".env": b"PASSWORD=1"})
+    (tmp_path / ".git").write_text("gitdir: /nowhere\n")
+
+    out, err = skills("import", tmp_path)
+    assert out == ""
+    assert "git cannot tell which files" in err
+    assert "not a git repository: /nowhere" in err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_the_work_tree_may_be_somebody_elses(tmp_path: Path, warm_model: None) -> None:
+    write(tmp_path / "one", {"SKILL.md": document("one"), ".env": b"PASSWORD=1"})
+    (tmp_path / ".gitignore").write_text(".env\n")
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)  # noqa: S607
+    for path in (tmp_path, tmp_path / ".git"):
+        os.chown(path, 12345, 12345)
+
+    assert skills("import", tmp_path) == ("new: one 1.0.0\n", "")
+    assert SkillFile.objects.get().path == "SKILL.md"
+
+
+def test_a_folder_that_git_ignores_as_a_whole_is_taken_when_it_is_named(
+    tmp_path: Path, warm_model: None
+) -> None:
+    write(tmp_path / "build/one", {"SKILL.md": document("one")})
+    (tmp_path / ".gitignore").write_text("build/\n")
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)  # noqa: S607
+
+    assert skills("import", tmp_path / "build")[0] == "new: one 1.0.0\n"
+    assert "there is no SKILL.md" in skills("import", tmp_path)[1]
+
+
 def test_a_skill_within_a_skill_belongs_to_it(tmp_path: Path, warm_model: None) -> None:
     inner = {"SKILL.md": document("outer"), "inner/SKILL.md": document("inner")}
     write(tmp_path / "outer", inner)
@@ -148,12 +185,55 @@ def test_skills_of_a_project_stay_there(tmp_path: Path, create: Create) -> None:
     write(tmp_path / "in/one", {"SKILL.md": document("one")})
 
     assert skills("import", tmp_path / "in", "--project", "/w/shop")[0] == "new: one 1.0.0\n"
-    project = Skill.objects.exclude(project=None).get().project_id
     skills("export", tmp_path / "out")
     assert {
         path.parent.relative_to(tmp_path / "out").as_posix()
         for path in (tmp_path / "out").rglob("SKILL.md")
-    } == {"one", f"project.{project}/one"}
+    } == {"one", "project.%2Fw%2Fshop/one"}
+
+
+@pytest.mark.parametrize("inside", ["", "project.%2Fw%2Fshop", "project.%2Fw%2Fshop/one"])
+def test_an_export_comes_back_to_the_projects_it_is_of(
+    tmp_path: Path, create: Create, inside: str
+) -> None:
+    create("one", content="for all")
+    create("one", project_path="/w/shop", content="private")
+    skills("export", tmp_path / "out")
+    skills("export", tmp_path / "out.zip")
+    Skill.objects.all().delete()
+
+    assert skills("import", tmp_path / "out" / inside)[1] == ""
+    assert Skill.objects.exclude(project=None).get().content.strip() == "private"
+    assert skills("import", tmp_path / "out.zip")[1] == ""
+    assert Skill.objects.get(project=None).content.strip() == "for all"
+    assert Skill.objects.count() == 2
+
+
+def test_what_is_of_a_project_that_is_not_here_is_refused_until_one_is_named(
+    tmp_path: Path, call: Call, create: Create
+) -> None:
+    create("one", project_path="/w/shop", content="private")
+    Project.objects.update(git_remote="github.com/acme/shop")
+    folder = tmp_path / "out/project.github.com%2Facme%2Fshop/one"
+    skills("export", tmp_path / "out")
+    Project.objects.all().delete()
+
+    for path in (tmp_path / "out", folder, folder / "SKILL.md"):
+        out, err = skills("import", path)
+        assert out.startswith("refused: ")
+        assert "of the project github.com/acme/shop, which is not known here" in err
+    assert skills("import", tmp_path / "out", "--project", "/w/shop")[0] == "new: one 1.0.0\n"
+    assert Skill.objects.get().project is not None
+
+
+def test_the_project_may_be_named_by_a_relative_path(
+    tmp_path: Path, warm_model: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(tmp_path / "one", {"SKILL.md": document("one")})
+    monkeypatch.chdir(tmp_path)
+
+    skills("import", folder, "--project", "shop")
+    assert ProjectPath.objects.get().path == str(tmp_path / "shop")
 
 
 def test_drafts_and_retired_ones_are_changed_too(tmp_path: Path, warm_model: None) -> None:
@@ -181,12 +261,22 @@ def test_nothing_is_written_over_unasked(tmp_path: Path, create: Create) -> None
     assert list(tmp_path.glob("out/.*")) == []
 
 
-def test_a_credential_in_a_file_is_told(tmp_path: Path, warm_model: None) -> None:
-    leaking = document("one") + b"Connect to postgresql://app:s3cretpass@db/shop\n"
-    out, err = skills("import", write(tmp_path / "one", {"SKILL.md": leaking}))
+def test_a_credential_in_any_file_is_refused_unless_it_is_allowed(
+    tmp_path: Path, warm_model: None
+) -> None:
+    leaking = b"# Connect\npostgresql://app:s3cretpass@db/shop\n"
+    write(tmp_path / "a", {"SKILL.md": document("a"), "scripts/x.sh": leaking, "b": b"\xff"})
+    write(tmp_path / "b", {"SKILL.md": document("b")})
 
-    assert out == "new: one 1.0.0\n"
-    assert "looks like a credential" in err
+    out, err = skills("import", tmp_path)
+    assert out == "refused: a\nnew: b 1.0.0\n"
+    assert "a: scripts/x.sh, line 2, looks like a credential (" in err
+    assert "--allow-credentials" in err
+    assert "s3cretpass" not in err
+    out, err = skills("import", tmp_path, "--allow-credentials")
+    assert out == "new: a 1.0.0\nunchanged: b 1.0.0\n"
+    assert "a: scripts/x.sh, line 2, looks like a credential (" in err
+    assert skills("import", tmp_path)[1] == ""
 
 
 def test_what_is_wrong_is_refused_and_the_rest_is_kept(tmp_path: Path, warm_model: None) -> None:

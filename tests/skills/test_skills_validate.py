@@ -1,12 +1,19 @@
 """`manage.py skills validate`: what is no skill, and what is not unpacked. Asks no database."""
 
+import io
+import os
 import stat
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from contextd.errors import Invalid
+from skills import sources
 from skills.sources import MOST_UNPACKED
 from tests.skills.packages import document, skills, write, zipped
 
@@ -66,6 +73,73 @@ def test_paths_that_climb_out_of_an_archive_are_refused(tmp_path: Path, path: st
     assert "leads out of the folder" in skills("validate", tmp_path / "bad.zip")[1]
 
 
+def test_what_climbs_out_of_an_archive_is_refused_alone(tmp_path: Path) -> None:
+    paths = ["../evil/SKILL.md", "two/../../x", "one/SKILL.md", "two/SKILL.md"]
+    files = {path: document(path.split("/")[-2]) for path in paths}
+    (tmp_path / "some.zip").write_bytes(zipped(files))
+
+    err = skills("validate", tmp_path / "some.zip")[1]
+    assert "../evil: the path '../evil/SKILL.md' leads out" in err
+    assert "two: the path 'two/../../x' leads out" in err
+    assert err.endswith("2 of 3 skills have problems")
+
+
+PACKINGS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_a_damaged_file_of_an_archive_is_refused_alone(tmp_path: Path, packing: int) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w", packing) as archive:
+        archive.writestr("bad/SKILL.md", document("bad"))
+        archive.writestr("good/SKILL.md", document("good"))
+    whole = (tmp_path / "x.zip").read_bytes()
+    start = whole.index(b"bad/SKILL.md") + len(b"bad/SKILL.md")
+    for damage in (b"\xff" * 30, b"\0" * 30, bytes(range(30))):
+        damaged = whole[:start] + damage + whole[start + 30 :]
+        (tmp_path / "x.zip").write_bytes(damaged)
+
+        err = skills("validate", tmp_path / "x.zip")[1]
+        assert "bad: bad/SKILL.md cannot be unpacked: " in err
+        assert err.endswith("1 of 2 skills have problems")
+
+
+@given(st.data())
+@settings(max_examples=100, deadline=None)
+def test_no_damage_to_an_archive_is_a_fault_of_ours(data: st.DataObject) -> None:
+    whole = bytearray(zipped({"one/SKILL.md": document("one"), "two/SKILL.md": document("two")}))
+    for _ in range(data.draw(st.integers(1, 4))):
+        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+
+    with suppress(Invalid):
+        sources.skills_in(io.BytesIO(bytes(whole)))
+
+
+def test_a_file_that_cannot_be_read_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("bad", "good"):
+        write(tmp_path / name, {"SKILL.md": document(name), "a": b""})
+    read = Path.read_bytes
+
+    def refused(path: Path) -> bytes:
+        if path == tmp_path / "bad/a":
+            raise PermissionError(13, "Permission denied")
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refused)
+
+    err = skills("validate", tmp_path)[1]
+    assert "bad: bad/a cannot be read: Permission denied" in err
+    assert err.endswith("1 of 2 skills have problems")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    write(tmp_path / "one", {"SKILL.md": document("one")})
+    os.mkfifo(tmp_path / "one/pipe")
+
+    assert "one: one/pipe is no file" in skills("validate", tmp_path)[1]
+
+
 def test_links_are_refused(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("secret")
     write(tmp_path / "in/one", {"SKILL.md": document("one")})
@@ -96,7 +170,7 @@ def test_bombs_are_not_unpacked(tmp_path: Path) -> None:
 
     assert "17,825,792 bytes" in skills("validate", heavy)[1]
     assert "at most 50,000 and 268,435,456 are read" in skills("validate", tmp_path / "many.zip")[1]
-    assert "no zip archive" in skills("validate", tmp_path / "lying.zip")[1]
+    assert "one/zeros cannot be unpacked" in skills("validate", tmp_path / "lying.zip")[1]
     (tmp_path / "text.zip").write_text("no zip")
     assert "no zip archive" in skills("validate", tmp_path / "text.zip")[1]
     assert "neither a folder nor a file" in skills("validate", tmp_path / "nothing")[1]

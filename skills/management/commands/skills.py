@@ -22,6 +22,9 @@ class Command(BaseCommand):
         source.add_argument("--starter", action="store_true", help="the skills that ship with it")
         taking.add_argument("--project", default="", help="a folder of the only project to use it")
         taking.add_argument("--note", default="", help="why, for the history")
+        taking.add_argument(
+            "--allow-credentials", action="store_true", help="keep what looks like a credential"
+        )
         giving = actions.add_parser("export", help="write skills as folders or as a zip archive")
         giving.add_argument("path", type=Path, help="a folder, or the zip to write (NAME.zip)")
         giving.add_argument("names", nargs="*", help="only these, such as code-review")
@@ -39,11 +42,21 @@ class Command(BaseCommand):
 
     def take_in(self, options: dict[str, Any]) -> None:
         caller = local_caller("admin")  # it is a curator's command, so drafts count and none waits
-        path = transfer.STARTER if options["starter"] else options["path"]
-        found = sources.skills_at(path)
-        project = projects.resolve(caller, options["project"], {}) if options["project"] else None
+        if options["starter"]:
+            found = sources.skills_shipped(transfer.STARTER)
+        else:
+            found = sources.skills_at(options["path"])
+        folder = options["project"]
+        project = projects.resolve(caller, str(Path(folder).resolve()), {}) if folder else None
+        imported = transfer.take_in(
+            caller,
+            found,
+            project,
+            options["note"],
+            with_credentials=options["allow_credentials"],
+        )
         refused = 0
-        for one in transfer.take_in(caller, found, project, options["note"]):
+        for one in imported:
             refused += one.outcome == "refused"
             self.tell(one)
         if refused:
