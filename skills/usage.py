@@ -1,6 +1,7 @@
 """Using a skill, and what is counted of that."""
 
 import logging
+from contextlib import suppress
 from dataclasses import dataclass
 
 from django.db import DatabaseError
@@ -33,20 +34,31 @@ def apply(caller: Caller, skill_id: str, success: bool | None) -> Applied:
     files = serving.files_of(skill, skill.version)
     if not count(caller, skill, success):
         return Applied(skill, files, NOT_COUNTED)
-    skill.refresh_from_db(fields=["usage_count", "success_count", "failure_count"])
+    with suppress(DatabaseError, Skill.DoesNotExist):  # then what it was before is told
+        skill.refresh_from_db(fields=["usage_count", "success_count", "failure_count"])
     return Applied(skill, files, None)
 
 
 def count(caller: Caller, skill: Skill, success: bool | None) -> bool:
     """Whether that worked; that it did not is logged."""
-    counts = {"usage_count": 1, "success_count": success is True, "failure_count": success is False}
-    more = {name: F(name) + int(number) for name, number in counts.items()}
     try:
         with limits.deadline(COUNTING_SECONDS), limits.transaction():
-            Skill.objects.filter(pk=skill.pk).update(**more)
-            use, _ = SkillUse.objects.get_or_create(skill=skill, principal=caller.principal)
-            SkillUse.objects.filter(pk=use.pk).update(**more, last_used_at=Now())
+            return _count(caller, skill, success)
     except (DatabaseError, TimedOut) as error:
         logger.warning("a use of skill %s is not counted: %s", skill.pk, type(error).__name__)
         return False
+
+
+def _count(caller: Caller, skill: Skill, success: bool | None) -> bool:
+    """False where the skill has been deleted. How a use ended may be told after it was counted."""
+    counts = {"usage_count": 1, "success_count": success is True, "failure_count": success is False}
+    more = {name: F(name) + int(number) for name, number in counts.items()}
+    of_all = Skill.objects.filter(pk=skill.pk)
+    if not of_all.update(**more):  # which locks the skill before its uses, as whoever deletes it
+        return False
+    use, _ = SkillUse.objects.get_or_create(skill=skill, principal=caller.principal)
+    if success is not None and use.usage_count > use.success_count + use.failure_count:
+        of_all.update(usage_count=F("usage_count") - 1)
+        del more["usage_count"]
+    SkillUse.objects.filter(pk=use.pk).update(**more, last_used_at=Now())
     return True

@@ -30,6 +30,23 @@ def test_success_and_failure_make_the_rate(call: Call, create: Create) -> None:
     assert applied.success_rate == pytest.approx(2 / 3)
 
 
+def test_how_a_use_ended_is_told_later_and_counts_no_other(
+    call: Call, create: Create, caller: Caller
+) -> None:
+    skill = create("one")
+    for success in (None, None, True):
+        applied = call("skill_apply", id=skill, success=success)
+    assert (applied.usage_count, applied.rated_count) == (2, 1)
+    bob = Caller(principal="user:7", door="mcp", entry=caller.entry)
+    pipeline.call("skill_apply", {"id": skill, "success": True}, bob)
+    for success in (False, False):
+        applied = call("skill_apply", id=skill, success=success)
+
+    assert (applied.usage_count, applied.rated_count) == (4, 4)
+    uses = SkillUse.objects.values_list("principal", "usage_count", "success_count")
+    assert sorted(uses) == [("tester", 3, 1), ("user:7", 1, 1)]
+
+
 def test_who_uses_what_is_known(call: Call, create: Create, caller: Caller) -> None:
     skill = create("one")
     call("skill_apply", id=skill, success=False)
