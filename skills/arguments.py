@@ -1,7 +1,9 @@
 """What a skill asks for when a person has it said as a prompt, and where that goes in its text."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from contextd.errors import Invalid
@@ -25,7 +27,7 @@ def declared(front_matter: Mapping[str, Any]) -> tuple[Argument, ...]:
 
 
 def _named(value: Any) -> Iterator[Argument]:
-    names = re.split(r"[,\s]+", value) if isinstance(value, str) else value
+    names = _listed(value) if isinstance(value, str) else value
     for one in names if isinstance(names, list) else []:
         told = one if isinstance(one, dict) else {"name": one}
         if _NAME.fullmatch(str(told.get("name"))):
@@ -35,6 +37,14 @@ def _named(value: Any) -> Iterator[Argument]:
                 None if description is None else str(description),
                 told.get("required") is True,
             )
+
+
+def _listed(text: str) -> Any:
+    """In `metadata` a list is JSON, since all that is there is text."""
+    if text.startswith("["):
+        with suppress(ValueError, RecursionError):
+            return json.loads(text)
+    return re.split(r"[,\s]+", text)
 
 
 def filled(content: str, asked: Sequence[Argument], given: Mapping[str, str]) -> str:
@@ -52,10 +62,6 @@ def filled(content: str, asked: Sequence[Argument], given: Mapping[str, str]) ->
         )
     lines = [f"- {name}: {text}" for name, text in given.items()]
     return "\n".join([content.rstrip(), "", "Arguments:", *lines]) if lines else content
-
-
-def _name_at(place: re.Match[str]) -> str:
-    return place["braced"] or place["bare"]
 
 
 def _check(asked: Sequence[Argument], given: Mapping[str, str]) -> None:

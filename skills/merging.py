@@ -1,8 +1,14 @@
-"""What becomes of skills when two projects turn out to be one."""
+"""What becomes of skills when two projects turn out to be one, or a project is deleted."""
+
+from typing import Any
+
+from django.db.models import Q
+from django.db.models.signals import pre_delete
+from django.dispatch import receiver
 
 from contextd import auth, projects
 from contextd.models import Project
-from skills import keeping, services
+from skills import keeping, services, serving
 from skills.models import Skill
 from skills.services import Plan
 from skills.wording import Wording
@@ -13,9 +19,11 @@ NAME_KEPT = 180
 @projects.before_merge
 def rename_those_of_the_same_name(kept: Project, absorbed: Project) -> None:
     """Both stay, since either may be what its team follows; the absorbed one is told by its id."""
-    taken = Skill.objects.filter(project=kept).values("slug")
+    announce_those_of(absorbed)
+    there = Skill.objects.filter(project=kept)
+    taken = Q(slug__in=there.values("slug")) | Q(name__in=there.values("name"))
     caller = auth.local_caller("task")
-    for skill in Skill.objects.filter(project=absorbed, slug__in=taken).select_for_update():
+    for skill in Skill.objects.filter(taken, project=absorbed).select_for_update():
         name = f"{skill.name[:NAME_KEPT]} {skill.pk}"
         plan = Plan(
             wording=Wording.of(skill).changed({"name": name}),
@@ -25,3 +33,14 @@ def rename_those_of_the_same_name(kept: Project, absorbed: Project) -> None:
             is_bulk=True,
         )
         services.keep(caller, skill, plan, plan.prepared())
+
+
+@receiver(pre_delete, sender=Project)
+def announce_those_of_the_deleted(instance: Project, **told: Any) -> None:
+    announce_those_of(instance)
+
+
+def announce_those_of(project: Project) -> None:
+    """They will have other addresses and names of prompts, or none."""
+    for skill in Skill.objects.filter(project=project).published().only("slug", "project_id"):
+        serving.announce(skill)

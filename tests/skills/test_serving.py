@@ -11,9 +11,10 @@ import pytest
 from django.core.management import call_command
 from mcp import types
 
-from contextd import changes, prompts
+from contextd import changes, projects, prompts
 from contextd.bus import Change
 from contextd.callers import Caller, Entry
+from contextd.models import Project
 from contexts.models import Context
 from skills.models import Skill, State
 from tests.clients import VERSIONS, over_http
@@ -294,6 +295,35 @@ def told(transactional_db: None) -> Iterator[list[Change]]:
     end()
 
 
+def test_a_list_of_arguments_may_come_through_the_tool(caller: Caller, create: Create) -> None:
+    create("one", metadata={"arguments": ["pr", {"name": "base", "required": True}]})
+
+    (offer,) = prompts.offers(caller)
+    assert [(one.name, one.is_required) for one in offer.arguments] == [
+        ("pr", False),
+        ("base", True),
+    ]
+
+
+@pytest.mark.parametrize("ends", ["merged", "deleted"])
+def test_clients_are_told_when_the_project_ends(
+    create: Create, told: list[Change], ends: str
+) -> None:
+    create("one", project_path="/w/store")
+    create("two", project_path="/w/shop")
+    kept = Project.objects.get(paths__path="/w/shop")
+    ended = Project.objects.get(paths__path="/w/store")
+    address = f"skill://project.{ended.pk}/one/SKILL.md"
+    told.clear()
+    if ends == "merged":
+        projects.merge(kept, ended)
+    else:
+        ended.delete()
+
+    expected = {("prompts", None), ("resources", None), ("resources", address)}
+    assert {(change.kind, change.uri) for change in told} == expected
+
+
 def test_clients_are_told_of_every_change(call: Call, create: Create, told: list[Change]) -> None:
     skill = create("one")
     expected = {("prompts", None), ("resources", None), ("resources", "skill://one/SKILL.md")}
@@ -317,6 +347,7 @@ def test_clients_are_told_of_every_change(call: Call, create: Create, told: list
         ({"arguments": "[{name: issue, required: true}]"}, [("issue", True)]),
         ({"argument-hint": "'[issue]'"}, [("arguments", False)]),
         ({"arguments": "7"}, []),
+        ({"arguments": "'[[1'"}, []),
         ({}, []),
     ],
 )
