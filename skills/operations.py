@@ -203,7 +203,10 @@ class GetSkill(Request):
 
 class SkillAsOf(SkillDetail):
     current_version: Annotated[str, Field(description="What is in use")]
-    files: Annotated[list[str], Field(description="Addresses of the files that come with it")]
+    files: Annotated[
+        list[str],
+        Field(description="Addresses of the files that come with it; none of an earlier version"),
+    ]
 
 
 @operation("skill_get", effect="read", timeout=5)

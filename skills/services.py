@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from contextd import limits, projects, search
 from contextd.callers import Caller
-from contextd.errors import Invalid, NotFound
+from contextd.errors import Invalid, NotAllowed, NotFound
 from contextd.models import Project, get_record
 from contextd.search import Happening, Prepared
 from contextd.status import has_records, health_check
@@ -150,24 +150,28 @@ def create_as_planned(
             search.store(DOMAIN, skill.pk, skill.project_id, prepared)
             serving.announce(skill)
     except IntegrityError:
-        raise _known(plan.wording) from None
+        raise _taken_meanwhile() from None
     return Saved(skill, skill.version, _notice(prepared, waits=state == State.DRAFT))
 
 
 def _refuse_known(wording: Wording, project: Project | None, besides: int = 0) -> None:
-    same = Skill.objects.filter(slug=wording.slug, project=project).exclude(pk=besides).first()
-    if same is not None:
-        raise _known(wording, same)
-
-
-def _known(wording: Wording, same: Skill | None = None) -> Invalid:
-    which = f" (id {same.pk}, {same.state})" if same else ""
-    return Invalid(
-        f"there is a skill named {wording.name!r} already{which}: "
-        "update that one with skill_update, or choose another name",
+    taken = Q(slug=wording.slug) | Q(name=wording.name)
+    same = Skill.objects.filter(taken, project=project).exclude(pk=besides).first()
+    if same is None:
+        return
+    # Who cannot find it cannot update it either.
+    is_used = same.state == State.PUBLISHED
+    advice = "update that one with skill_update" if is_used else "ask a curator to publish it"
+    raise Invalid(
+        f"there is a skill named {same.name!r} already (id {same.pk}, {same.state}): "
+        f"{advice}, or choose another name",
         field="name",
         error="is taken",
     )
+
+
+def _taken_meanwhile() -> Invalid:
+    return Invalid("another skill was given that name meanwhile", field="name", error="is taken")
 
 
 def update(caller: Caller, skill_id: str, *, version: str | None, note: str, **given: Any) -> Saved:
@@ -200,7 +204,7 @@ def revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) -> 
         while (saved := _revise(caller, skill_id, plan_for)) is None:
             pass  # somebody changed it meanwhile, so the plan was for something else
     except IntegrityError:
-        raise Invalid("another skill was given that name meanwhile", field="name") from None
+        raise _taken_meanwhile() from None
     return saved
 
 
@@ -216,7 +220,8 @@ def _revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) ->
         if skill.version != before.version:
             transaction.set_rollback(True)
             return None
-        _refuse_known(plan.wording, skill.project, besides=skill.pk)
+        if (plan.wording.name, plan.wording.slug) != (skill.name, skill.slug):
+            _refuse_known(plan.wording, skill.project, besides=skill.pk)
         return keep(caller, skill, plan, prepared)
 
 
@@ -224,12 +229,19 @@ def _is_idle(skill: Skill, plan: Plan) -> bool:
     if plan.is_verbatim:
         return plan.package.identities == keeping.package_of(skill, skill.version).identities
     says_the_same = plan.wording.model_copy(update={"version": skill.version}) == Wording.of(skill)
-    files = keeping.package_of(skill, skill.version).identities
+    now = keeping.package_of(skill, skill.version)
     return (
         says_the_same
         and not versions.raises(plan.asked, skill.version)
-        and _supporting(plan.package.identities) == _supporting(files)
+        and _supporting(plan.package.identities) == _supporting(now.identities)
+        and _is_the_same_beside_wording(plan, now)
     )
+
+
+def _is_the_same_beside_wording(plan: Plan, now: Package) -> bool:
+    """Whether the SKILL.md of both is the same once they say the same."""
+    both = {plan.package.raw_document, now.raw_document}
+    return len(both) == 1 or len({documents.rewritten(raw, plan.wording) for raw in both}) == 1
 
 
 def _supporting(identities: frozenset[tuple[str, str, bool]]) -> set[tuple[str, str, bool]]:
@@ -318,15 +330,16 @@ def get(caller: Caller, skill_id: str) -> Skill:
 
 
 def as_of(caller: Caller, skill_id: str, version: str | None) -> AsOf:
-    """The skill as a version has it, by default the current one."""
+    """The skill as a version has it, by default the current one, whose files have addresses."""
     skill = get(caller, skill_id)
     current = skill.version
-    if version is not None and version != current:
-        earlier = version_of(caller, skill, version)
-        for field, value in Wording.of(earlier):
-            setattr(skill, field, value)
-        skill.updated_at = earlier.created_at
-    return AsOf(skill, current, serving.files_of(skill, skill.version))
+    if version is None or version == current:
+        return AsOf(skill, current, serving.files_of(skill, current))
+    earlier = version_of(caller, skill, version)
+    for field, value in Wording.of(earlier):
+        setattr(skill, field, value)
+    skill.updated_at = earlier.created_at
+    return AsOf(skill, current, [])
 
 
 def version_of(caller: Caller, skill: Skill, version: str) -> SkillVersion:
@@ -357,8 +370,14 @@ def happened(caller: Caller, skill: Skill) -> list[Happening]:
 
 def delete(caller: Caller, skill_id: str) -> None:
     """Delete it, all its versions and files, and all it is found by."""
-    skill = get(caller, skill_id)
+    if _must_wait(caller):
+        raise NotAllowed(
+            "this context asks for review, so skills are retired or deleted by a curator in the "
+            "admin; propose a change with skill_update instead"
+        )
     with limits.transaction():
+        # Locked first, as by those who change or use it, so that nobody waits in a circle.
+        skill = get_record(Skill.objects.visible_to(caller).select_for_update(), skill_id)
         search.forget(DOMAIN, [skill.pk])
         serving.announce(skill)
         skill.delete()

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
+from unicodedata import combining, normalize
 
 from django.utils.text import slugify
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -144,12 +145,24 @@ def checked_tags(tags: list[str]) -> list[str]:
 
 
 def slug_of(name: str) -> str:
-    """Lower-case letters, digits and single hyphens, at most 64; another for another name."""
+    """Lower-case letters, digits and single hyphens, at most 64; another for another name.
+
+    Names that differ in case, accents, spaces, hyphens and underscores alone are one name.
+    """
     slug = re.sub("-+", "-", slugify(name).replace("_", "-")).strip("-")
-    if slug and len(slug) <= SLUG_LENGTH:
+    if slug and len(slug) <= SLUG_LENGTH and _is_whole_in_slug(name):
         return slug
-    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    digest = hashlib.sha256(_WHITE.sub("-", name.casefold()).encode()).hexdigest()[:8]
     return f"{slug[: SLUG_LENGTH - 9].rstrip('-') or 'skill'}-{digest}"
+
+
+_WHITE = re.compile(r"[\s_-]+")
+
+
+def _is_whole_in_slug(name: str) -> bool:
+    """Otherwise `C`, `C#` and `C++` would be one name."""
+    plain = "".join(one for one in normalize("NFD", name) if not combining(one))
+    return _WHITE.sub("", plain).isalnum() and plain.isascii()
 
 
 def is_slug(text: str) -> bool:

@@ -1,3 +1,4 @@
+import re
 from typing import Any
 
 import pytest
@@ -117,6 +118,32 @@ def test_a_name_is_given_once(call: Call, create: Create, again: str) -> None:
     with pytest.raises(Invalid, match=rf"already \(id {first}, published\).*skill_update"):
         call("skill_create", **skill_fields(again))
     create("Review code", project_path="/w/shop")
+
+
+def test_names_that_differ_in_signs_or_letters_of_other_scripts_are_others(
+    call: Call, create: Create
+) -> None:
+    names = ["C style", "C++ style", "C# style", "部署 API", "测试 API", "x²", "x2"]
+    for name in names:
+        create(name)
+
+    assert Skill.objects.get(name="C style").slug == "c-style"
+    assert re.fullmatch("c-style-[0-9a-f]{8}", Skill.objects.get(name="C# style").slug)
+    for again in ("c#  Style", "C_STYLE", "Ć style"):
+        with pytest.raises(Invalid, match=r"skill named 'C#? style' already"):
+            call("skill_create", **skill_fields(again))
+
+
+@pytest.mark.parametrize("state", ["draft", "retired"])
+def test_a_skill_that_is_not_used_is_not_said_to_be_updated(
+    call: Call, create: Create, state: str
+) -> None:
+    skill = create("Review code")
+    Skill.objects.update(state=state)
+
+    expected = rf"'Review code' already \(id {skill}, {state}\): ask a curator to publish it"
+    with pytest.raises(Invalid, match=expected):
+        call("skill_create", **skill_fields("review-code"))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from contextd.errors import Invalid, NotFound
 from skills.models import Skill
 from tests.conftest import Call
 from tests.skills.conftest import Create
+from tests.skills.packages import document, skills, write
 
 
 def versions(call: Call, skill: str) -> list[str]:
@@ -124,11 +126,41 @@ def test_restoring_what_is_there_changes_nothing(call: Call, create: Create) -> 
         call("skill_restore", id=skill, version="7.0.0")
 
 
+def test_restoring_brings_back_what_stands_above_the_text(
+    tmp_path: Path, call: Call, warm_model: None
+) -> None:
+    folder = write(tmp_path / "one", {"SKILL.md": document("one", license="MIT")})
+    skills("import", folder)
+    (folder / "SKILL.md").write_bytes(document("one", license="Apache-2.0"))
+    skills("import", folder)
+    (skill,) = call("skill_list").skills
+
+    restored = call("skill_restore", id=skill.id, version="1.0.0")
+    assert (restored.version, restored.notice) == ("1.0.2", None)
+    assert Skill.objects.get().front_matter["license"] == "MIT"
+    assert "Nothing" in call("skill_restore", id=skill.id, version="1.0.0").notice
+    assert "Nothing" in call("skill_update", id=skill.id, name="one").notice
+
+
+def test_files_are_told_of_the_current_version_alone(
+    tmp_path: Path, call: Call, warm_model: None
+) -> None:
+    folder = write(tmp_path / "one", {"SKILL.md": document("one"), "a.md": b"a"})
+    skills("import", folder)
+    (folder / "a.md").write_bytes(b"b")
+    skills("import", folder)
+    (skill,) = call("skill_list").skills
+
+    current = call("skill_get", id=skill.id, version="1.0.1")
+    assert current.files == call("skill_get", id=skill.id).files == ["skill://one/a.md"]
+    assert call("skill_get", id=skill.id, version="1.0.0").files == []
+
+
 def test_another_name_must_not_be_taken(call: Call, create: Create) -> None:
     create("one")
     other = create("two")
 
-    with pytest.raises(Invalid, match="skill named 'One' already"):
+    with pytest.raises(Invalid, match="skill named 'one' already"):
         call("skill_update", id=other, name="One")
     assert call("skill_update", id=other, name="Two").name == "Two"
 
