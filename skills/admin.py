@@ -68,11 +68,26 @@ class SkillForm(OperationForm):
         widget=widgets.TextInput,
     )
 
+    read_at = forms.CharField(widget=forms.HiddenInput)
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.initial["read_at"] = self._changed_at = self.instance.updated_at.isoformat()
         if "content" in self.fields:
             preview = reverse("admin:skills_skill_preview")
             self.fields["content"].widget.attrs["data-preview"] = preview
+
+    def clean(self) -> dict[str, Any]:
+        """All fields are sent, so what others did since the page was opened would be undone."""
+        cleaned = super().clean()
+        if cleaned.get("read_at") != self._changed_at:
+            now = f"version {self.instance.version}, {self.instance.state}"
+            self.add_error(
+                None,
+                f"Somebody changed it meanwhile; it is {now} now. Nothing is saved: copy what you "
+                "typed, open this page again, and make your change there.",
+            )
+        return cleaned
 
 
 class TagForm(ActionForm):
@@ -171,7 +186,7 @@ class SkillAdmin(SkillPages, Transferable, ByOperation, ModelAdmin[Skill]):
     ]  # fmt: skip
     list_filter = ["state", "category", "project", TagFilter]
     list_select_related = ["project"]
-    fields = ["state", *EDITED, "note", *SHOWN]
+    fields = ["state", *EDITED, "note", "read_at", *SHOWN]
     readonly_fields = SHOWN
     inlines = [VersionInline, UseInline]
     change_list_template = "admin/skills/skill/change_list.html"
@@ -241,18 +256,19 @@ class SkillAdmin(SkillPages, Transferable, ByOperation, ModelAdmin[Skill]):
         retag: Callable[[list[str]], list[str]],
     ) -> None:
         """By the service, since rates are for single calls."""
-        if not request.POST["tag"].strip():
-            messages.error(request, "Type the tag beside the action")
+        if not _is_tag(request):
             return
-        caller = auth.caller_of_admin(request)
-        try:
-            for skill in queryset:
+        caller, done = auth.caller_of_admin(request), 0
+        for skill in queryset:
+            try:
                 tags = wording.checked_tags(retag(skill.tags))
                 services.update(caller, str(skill.pk), version=None, note=note, tags=tags)
-        except ContextdError as error:
-            messages.error(request, f"{skill}: {error.message}")
-            return
-        messages.success(request, f"{len(queryset)} are {note} now")
+            except ContextdError as error:
+                messages.error(request, f"Not {skill}: {error.message}")
+            else:
+                done += 1
+        if done:
+            messages.success(request, f"{done} are {note} now")
 
     @admin.action(description="Export as a zip archive", permissions=["view"])
     def export_as_archive(self, request: HttpRequest, queryset: QuerySet[Skill]) -> HttpResponse:
@@ -261,6 +277,19 @@ class SkillAdmin(SkillPages, Transferable, ByOperation, ModelAdmin[Skill]):
             content_type="application/zip",
             headers={"Content-Disposition": 'attachment; filename="skills.zip"'},
         )
+
+
+def _is_tag(request: HttpRequest) -> bool:
+    """Whether one was typed; what is wrong with it is told once, not for each skill."""
+    if not (tag := request.POST["tag"].strip()):
+        messages.error(request, "Type the tag beside the action")
+        return False
+    try:
+        wording.checked_tags([tag])
+    except Invalid as error:
+        messages.error(request, error.message)
+        return False
+    return True
 
 
 @admin.register(SkillUse)

@@ -118,11 +118,19 @@ class SkillPages(Mixin):
         asked = {"id": str(skill.pk), "version": request.POST.get("version", "")}
         try:
             restored: Any = self._call(request, "skill_restore", asked)  # type: ignore[attr-defined]
-            self.log_change(request, skill, f"restored {asked['version']}")
-            messages.success(request, f"It is version {restored.version} now")
+            tell_restored(request, skill.version, restored)
+            if restored.version != skill.version:
+                self.log_change(request, skill, f"restored {asked['version']}")
         except ContextdError as error:
             messages.error(request, f"Not done: {error.message}")
         return HttpResponseRedirect(reverse("admin:skills_skill_change", args=[skill.pk]))
+
+
+def tell_restored(request: HttpRequest, before: str, restored: Any) -> None:
+    if restored.version != before:
+        messages.success(request, f"It is version {restored.version} now")
+    if restored.notice:
+        messages.warning(request, restored.notice)
 
 
 def may_take_in(request: HttpRequest) -> bool:

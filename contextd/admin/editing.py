@@ -26,6 +26,8 @@ def tell_redacted(request: HttpRequest, credentials: int) -> None:
 class OperationForm(forms.ModelForm[Any]):
     """Tells what the operation would refuse beside the field, so that nothing typed is lost."""
 
+    refusal: ClassVar[str]
+    """What the operation did say to the same form."""
     operation: ClassVar[str]
     operation_fields: ClassVar[list[str]]
     described_by: ClassVar[str]
@@ -39,6 +41,8 @@ class OperationForm(forms.ModelForm[Any]):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
+        if self.refusal:
+            self.add_error(None, f"Not done: {self.refusal}")
         arguments = {name: cleaned[name] for name in self.operation_fields if name in cleaned}
         if self.errors:
             return cleaned
@@ -67,8 +71,9 @@ class ByOperation(SearchByMeaning):
     """The operation whose fields explain those of the form."""
     delete_operation: str
 
-    def get_form(self, *args: Any, **kwargs: Any) -> type[Any]:
-        form: type[Any] = super().get_form(*args, **kwargs)
+    def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> type[Any]:
+        form: type[Any] = super().get_form(request, *args, **kwargs)
+        form.refusal = getattr(request, "refusal", "")
         form.operation, form.operation_fields = self.update_operation, self.operation_fields
         form.described_by = self.described_by
         return form
@@ -103,10 +108,20 @@ class ByOperation(SearchByMeaning):
         return self._told(request, view)
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return self._told(request, partial(super().changeform_view, request, *args, **kwargs))
+        view = partial(super().changeform_view, request, *args, **kwargs)
+        return self._told(request, partial(self._with_what_was_typed, request, view))
 
     def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return self._told(request, partial(super().delete_view, request, *args, **kwargs))
+
+    def _with_what_was_typed(
+        self, request: HttpRequest, view: Callable[[], HttpResponse]
+    ) -> HttpResponse:
+        try:
+            return view()
+        except ContextdError as error:
+            request.refusal = error.message  # type: ignore[attr-defined]  # read by `get_form`
+            return view()
 
     def _told(self, request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpResponse:
         try:

@@ -45,6 +45,7 @@ def edit(client: Client, pk: str, **fields: str) -> Any:
         "tags": "\n".join(skill.tags),
         "metadata": "{}",
         "note": "",
+        "read_at": skill.updated_at.isoformat(),
         **inlines,
         **fields,
     }
@@ -115,6 +116,38 @@ def test_the_version_can_be_raised(admin_client: Client, create: Create, call: C
     assert call("skill_get", id=pk).version == "2.0.0"
 
 
+def test_what_others_did_since_the_page_was_opened_is_not_undone(
+    admin_client: Client, create: Create, call: Call
+) -> None:
+    pk = create("one")
+    opened = admin_client.get(f"{LIST}{pk}/change/").context["adminform"].form["read_at"].value()
+    call("skill_update", id=pk, content="theirs")
+
+    page = edit(admin_client, pk, content="mine", read_at=opened)
+    assert "it is version 1.0.1, published now" in page.content.decode()
+    assert "mine" in page.content.decode()
+    now = admin_client.get(f"{LIST}{pk}/change/").context["adminform"].form["read_at"].value()
+    act(admin_client, "retire", pk)
+    assert (
+        "it is version 1.0.1, retired now"
+        in edit(admin_client, pk, state="published", read_at=now).content.decode()
+    )
+
+    skill = Skill.objects.get()
+    assert (skill.content, skill.state) == ("theirs", State.RETIRED)
+    edit(admin_client, pk, content="mine")
+    assert Skill.objects.get().content == "mine"
+
+
+def test_what_was_typed_stays_when_it_is_refused(admin_client: Client, create: Create) -> None:
+    create("one")
+    pk = create("two")
+
+    page = edit(admin_client, pk, name="One", content="typed at length").content.decode()
+    assert "Not done: there is a skill named &#x27;one&#x27; already" in page
+    assert "typed at length" in page
+
+
 def test_what_breaks_a_rule_is_not_saved_and_said(admin_client: Client, create: Create) -> None:
     pk = create("one")
 
@@ -165,6 +198,18 @@ def test_many_are_tagged_at_once(admin_client: Client, call: Call, create: Creat
     assert "must be one label" in messages_of(act(admin_client, "add_tag", first, tag="a,b"))[0]
 
 
+def test_one_that_cannot_be_tagged_does_not_stop_the_others(
+    admin_client: Client, create: Create
+) -> None:
+    full = create("full", tags=[f"t{number}" for number in range(20)])
+    first, last = create("a"), create("b")
+
+    told = messages_of(act(admin_client, "add_tag", full, first, last, tag="x"))
+    assert told[-1] == "2 are tagged x now"
+    assert [message.partition(":")[0] for message in told[:-1]] == ["Not full 1.0.0"]
+    assert Skill.objects.filter(tags__contains=["x"]).count() == 2
+
+
 def test_rates_of_single_calls_do_not_stop_many(
     admin_client: Client, create: Create, settings: Any
 ) -> None:
@@ -189,6 +234,8 @@ def test_versions_stand_side_by_side_and_one_is_made_current(
     restored = admin_client.post(page, {"version": "1.0.0"}, follow=True)
     assert messages_of(restored) == ["It is version 1.0.2 now"]
     assert call("skill_get", id=pk).content.startswith("first line")
+    again = admin_client.post(page, {"version": "1.0.0"}, follow=True)
+    assert messages_of(again) == ["Nothing of it changed, so there is no new version."]
     refused = admin_client.post(page, {"version": "9.0.0"}, follow=True)
     assert "has no version" in messages_of(refused)[0]
     assert admin_client.get(f"{LIST}999/versions/").status_code == 403
