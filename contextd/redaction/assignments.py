@@ -3,19 +3,10 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum, auto
 
-from contextd.redaction import literals, names
+from contextd.redaction import literals, names, notations
 from contextd.redaction.candidates import Candidate
-
-
-class Notation(Enum):
-    """How a value is written, which tells a literal from a variable or a word."""
-
-    QUOTED = auto()  # password = "hunter2", <password>hunter2</password>
-    ENTRY = auto()  # "password": "hunter2", 'password' => 'hunter2'
-    SETTING = auto()  # DB_PASSWORD=hunter2
-    BARE = auto()  # password: hunter2
+from contextd.redaction.notations import Notation
 
 
 @dataclass(frozen=True)
@@ -41,7 +32,7 @@ _ASSIGNMENT = re.compile(
             (?: :[ \t]{{0,4}}[A-Za-z][A-Za-z_.|\[\]\ ]{{0,40}}?[ \t]{{0,4}}=(?!=)  # : str =
               | [!=]==? | := | => | = | [:\uff1a] )
             [ \t]{{0,20}} (?:\*\*)? [ \t]?
-          | [ ]is[ ] | [ ] | > )
+          | [ ]is:?[ ] | [ ] | > )
         (?: (?:[rbuf]{{1,2}}|@)? (?P<quote>``|\\?["'`])
             (?P<quoted>(?:(?!(?P=quote))(?:\\.|[^\\\n])){{1,8000}}+) (?:(?P=quote)|\Z)
           | (?P<bare>{_BARE_CHARACTER}{{1,{_JUDGED}}}+) )
@@ -50,12 +41,10 @@ _ASSIGNMENT = re.compile(
     re.VERBOSE,
 )
 _NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
-_LINE_BREAKS = ("", "\n", "\r", "\\")
-_ENTRY_OPERATORS = (":", "=>", "\uff1a")
-_USER_OF_ADDRESS = re.compile(r"://[\w.%~+-]{0,64}\Z", re.ASCII)
 _CALL = re.compile(r"[A-Za-z_$][\w.:>-]*+[(\[]")
 _END_OF_BARE = re.compile(r"[,&(){}\[\]]")
 _REST_OF_BARE = re.compile(r"""[^\s"'`;<>\\,&(){}\[\]]*+""")
+_SHORTEST_IN_PAIR = 4
 _SHORTEST = {"api-key": 6, "secret-key": 6, "secret": 6, "token": 10}
 
 
@@ -71,57 +60,32 @@ def assigned_credentials(text: str) -> Iterator[Candidate]:
 
 
 def _candidate(text: str, match: re.Match[str]) -> Candidate | None:
-    name_start = _start_of_name(text, match.start())
+    name_start = _start_of_name(text, match)
     name = text[name_start : match.end("noun")]
-    kind, notation = names.kind_of(name), _notation(text, match, name_start)
+    kind = names.kind_of(name)
+    notation = notations.notation_of(text, match, name_start) if kind else None
     if kind is None or notation is None:
         return None
     start, end = _span_of_value(match, notation)
     value = text[start : min(end, start + _JUDGED)]
     assigned = Assigned(name, kind, value, following=text[end : end + 1])
+    if not names.tells_enough(name, value):
+        return None
     if _IS_CREDENTIAL[notation](assigned) and _is_literal(assigned):
         return Candidate(name_start, start, _end_of_value(text, match, end), kind)
     return None
 
 
-def _start_of_name(text: str, noun: int) -> int:
+def _start_of_name(text: str, match: re.Match[str]) -> int:
+    noun, end = match.span("noun")
+    spoken = names.SPOKEN.search(text, max(0, noun - names.LONGEST_FIRST_WORD - 1), end)
+    if spoken:
+        return spoken.start()
     before = text[max(0, noun - names.LONGEST) : noun]
     head = before.rstrip(_NAME_CHARACTERS)
     start = noun - len(before) + len(head)
     is_escape = head.endswith("\\") and before[len(head) :].startswith(("n", "r", "t"))
     return start + 1 if is_escape else start
-
-
-def _notation(text: str, match: re.Match[str], name_start: int) -> Notation | None:
-    """How the value is written; `None` if what follows the name is no value of it."""
-    operator = match["operator"]
-    if operator == ">":
-        return Notation.QUOTED if _is_element(text, match, name_start) else None
-    if operator == " " and not text.startswith("--", name_start):
-        return None
-    if operator == ":" and _USER_OF_ADDRESS.search(text, max(0, name_start - 64), name_start):
-        return None  # `https://x-access-token:...@host`: where that ends, the address says
-    if match["quote"]:
-        is_entry = operator.strip() in _ENTRY_OPERATORS
-        return Notation.ENTRY if is_entry else Notation.QUOTED
-    return Notation.SETTING if _is_setting(text, match, name_start) else Notation.BARE
-
-
-def _is_element(text: str, match: re.Match[str], name_start: int) -> bool:
-    opens = text[name_start - 1 : name_start] == "<"
-    return opens and match["quote"] is None and text.startswith("</", match.end("bare"))
-
-
-def _is_setting(text: str, match: re.Match[str], name_start: int) -> bool:
-    """Whether this is a line of an environment, a compose file or properties, or `--flag=value`."""
-    is_shouted = text[name_start : match.end("noun")].isupper()
-    ends_line = text[match.end("bare") : match.end("bare") + 1] in _LINE_BREAKS
-    if match["operator"] == "=":
-        starts_line = text[name_start - 1 : name_start] in _LINE_BREAKS
-        is_flag = text.startswith("--", name_start)
-        return is_shouted or is_flag or (starts_line and ends_line)
-    is_entry = match["operator"].strip() == ":" and match.end("noun") == match.start("operator")
-    return is_shouted and is_entry and ends_line
 
 
 def _span_of_value(match: re.Match[str], notation: Notation) -> tuple[int, int]:
@@ -179,12 +143,25 @@ def _is_set_credential(assigned: Assigned) -> bool:
 
 def _is_bare_credential(assigned: Assigned) -> bool:
     value = assigned.value
-    is_call = value.isidentifier() and assigned.following in ("(", "[")
-    if is_call or literals.is_code(value) or names.is_mentioned_in(value):
+    if names.is_vague(assigned.name) and not literals.is_dense(value):
+        return False
+    if _is_expression(assigned):
         return False
     if assigned.kind == "password":
         return literals.is_mixed(value) or (value.isdigit() and len(value) >= 6)
     return _is_random_enough(assigned)
+
+
+def _is_paired_credential(assigned: Assigned) -> bool:
+    if assigned.kind != "password" or len(assigned.value) < _SHORTEST_IN_PAIR:
+        return _is_bare_credential(assigned)
+    return not _is_expression(assigned)
+
+
+def _is_expression(assigned: Assigned) -> bool:
+    value = assigned.value
+    is_call = value.isidentifier() and assigned.following in ("(", "[")
+    return is_call or literals.is_code(value) or names.is_mentioned_in(value)
 
 
 def _is_random_enough(assigned: Assigned) -> bool:
@@ -195,5 +172,6 @@ _IS_CREDENTIAL = {
     Notation.QUOTED: _is_quoted_credential,
     Notation.ENTRY: _is_entry_credential,
     Notation.SETTING: _is_set_credential,
+    Notation.PAIR: _is_paired_credential,
     Notation.BARE: _is_bare_credential,
 }

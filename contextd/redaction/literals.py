@@ -25,16 +25,18 @@ _FUNCTION_WORD = re.compile(
     re.IGNORECASE,
 )
 _TECHNICAL = re.compile(
-    r"(?:sha|md|base|utf|argon|aes|rsa|oauth|pbkdf|http|ipv?|u?int|float|bytes|varchar|[uiv])-?\d+"
-    r"(?:[_-]\w*)?|\d{1,4}-?(?:bit|byte|char|character|digit|letter|word|day|hour)s?"
+    r"(?:sha|md|base|utf|argon|aes|rsa|oauth|pbkdf|pkcs|http|ipv?|u?int|float|bytes|varchar|[uiv])"
+    r"-?\d+(?:[_-]\w*)?|(?:ed|x|curve)25519|secp\d{3}[kr]1|[ehpr]s\d{3}k?|\d{1,4}-?(?:bit|byte|char|character|digit|letter|word|day|hour)s?"
     r"|0x[0-9a-f]{1,16}",
     re.IGNORECASE,
 )
 _DIGITS_AND_SIGNS = frozenset("0123456789!@#$%^+~")
 _SEPARATORS = re.compile(r"[^A-Za-z0-9]+")
 _WORD_OR_NUMBER = re.compile(r"[A-Za-z]*|v?\d+|[A-Za-z]{1,8}\d{1,4}|[A-Za-z]\d{1,2}[A-Za-z]")
+_RUN = re.compile(r"[A-Za-z0-9]{8,}+")
+_WORD_OR_DATE = re.compile(r"[A-Za-z]+\d{1,4}|\d{1,4}[A-Za-z]+|[A-Za-z]*(?:19|20)\d{6}T?\d*Z?")
 _PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\](?:[\w.@ -]++[/\\]?)*+")
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://\S*|arn:\S*")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://\S*|arn:\S*|SHA256:[\w+/=]*")
 _DOTTED_NAME = re.compile(r"[A-Za-z_$]\w*+(?:(?:\.|::|->)[A-Za-z_]\w*+)++")
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)++")
 
@@ -54,7 +56,7 @@ def is_blotted_out(value: str) -> bool:
 
 
 def is_location(value: str) -> bool:
-    """Whether a value is a path or an address, where a credential may be found."""
+    """Whether a value is a path, an address or a fingerprint: where a credential may be found."""
     return bool(_ADDRESS.fullmatch(value) or (_PATH.fullmatch(value) and not looks_random(value)))
 
 
@@ -84,4 +86,15 @@ def looks_random(value: str) -> bool:
     parts = _SEPARATORS.split(value)
     if len(parts) == 1:
         return _TECHNICAL.fullmatch(value) is None
-    return not all(map(_WORD_OR_NUMBER.fullmatch, parts))
+    return not all(_WORD_OR_NUMBER.fullmatch(part) or _TECHNICAL.fullmatch(part) for part in parts)
+
+
+def is_dense(value: str) -> bool:
+    """Whether letters and digits are mixed in it as in no word, date or version."""
+    return any(map(_is_dense, _RUN.findall(value)))
+
+
+def _is_dense(run: str) -> bool:
+    digits = sum(map(str.isdigit, run))
+    is_word = _WORD_OR_DATE.fullmatch(run) or _TECHNICAL.fullmatch(run)
+    return digits >= 2 and len(run) - digits >= 3 and not is_word

@@ -2,39 +2,75 @@
 
 import re
 
-# Each noun ends a name (`DB_PASSWORD`, `stripeApiKey`): `password_hashers` and `token_count` name
-# no credential.
-_NOUN = r"""
+from contextd.redaction import literals
+
+_KEYS = (
+    "access|secret|private|signing|encryption|account|auth|service|client|master|shared|deploy"
+    "|license|storage"
+)
+# Each noun ends a name (`DB_PASSWORD`, `stripeApiKey`, `Access key`): `password_hashers` and
+# `token_count` name no credential.
+_NOUN = rf"""
     (?P<password> pass(?:word|wd|phrase|code) | pwd
         | (?:db|user|admin|root|mysql|pg|postgres|smtp|mail|ftp|ssh|redis|auth|login|proxy)
           [_-]?(?:pass|pw) )
-  | (?P<api_key> api[_-]?(?:key|secret) )
-  | (?P<secret_key>
-        (?:access|secret|private|signing|encryption|account|auth|service|client|master|shared
-        |deploy|license|storage)[_-]?key(?:[_-]?base)? )
+  | (?P<api_key> api[ _-]?(?:key|secret) )
+  | (?P<secret_key> (?:{_KEYS})[ _-]?key(?:[_-]?base)? )
   | (?P<secret> secret )
   | (?P<token> token )
 """
 _KINDS = ("password", "api_key", "secret_key", "secret", "token")
 _ANY_NOUN = re.compile(_NOUN, re.VERBOSE | re.IGNORECASE)
 _LAST_NOUN = re.compile(rf"(?:{_NOUN})\d{{0,2}}\Z", re.VERBOSE | re.IGNORECASE)
-# `next_page_token`, `pad_token`, `has_password`, `publicKeyToken`
+_VAGUE = re.compile(
+    r"(?:.*\.|-{1,2})?(?P<password>pass|Pass|PASS)|(?P<secret_key>[A-Z][A-Z0-9_]*_KEY\d{0,2})"
+)
+_OF_A_PARSER = "unexpected|unrecognized|illegal|expected|offending"
+# `next_page_token`, `pad_token`, `has_password`, `publicKeyToken`, `design_token`
 _NO_CREDENTIAL = re.compile(
-    r"(?:(?:\A|[_.-])(?:page|next|continuation|sync|cursor|pad|eos|bos|unk|mask|sep|cls|stop"
+    r"(?:(?:\A|[ _.-]|(?-i:(?<=[a-z])(?=[A-Z])))"
+    r"(?:(?:page|next|continuation|sync|cursor|pad|eos|bos|unk|mask|sep|cls|stop"
     r"|special|public|has|is|no|use|show|needs|requires?|reset|forgot|change|verify|check|get|set)"
-    r"[_-]?(?:password|passwd|passphrase|token|secret|key)\d{0,2}|public[_-]?key[_-]?token)\Z",
+    r"[_-]?(?:password|passwd|passphrase|token|secret|key)"
+    rf"|(?:input|output|prompt|completion|design|{_OF_A_PARSER})[ _-]?token"
+    r"|(?:cache|sort|partition|primary|foreign|unique|publishable|site|index|routing|group|lookup"
+    r"|object|row|hash|host|idempotency|project|instrumentation|bucket|lock|queue|state|gpg|pgp|s3)"
+    r"_key)\d{0,2}|public[_-]?key[_-]?token)\Z",
     re.IGNORECASE,
 )
+# The names that may be written with a space.
+SPOKEN = re.compile(
+    rf"(?<![A-Za-z0-9])(?:(?:api|{_KEYS})[ ]key|(?:{_OF_A_PARSER})[ ]token)\d{{0,2}}\Z",
+    re.IGNORECASE,
+)
+LONGEST_FIRST_WORD = 12
 LONGEST = 64
+_SHORTEST_KEY = 16
 
 
 def kind_of(name: str) -> str | None:
     """The kind of credential that a name announces, such as `password` for `DB_PASSWORD`."""
     ending = name[-LONGEST:]
-    noun = _LAST_NOUN.search(ending)
+    noun = _LAST_NOUN.search(ending) or _VAGUE.fullmatch(ending)
     if noun is None or _NO_CREDENTIAL.search(ending):
         return None
-    return next(kind for kind in _KINDS if noun[kind]).replace("_", "-")
+    kinds = noun.groupdict()
+    return next(kind for kind in _KINDS if kinds.get(kind)).replace("_", "-")
+
+
+def is_vague(name: str) -> bool:
+    """Whether much else has such a name: `PASS` in the output of tests, `FEATURE_KEY`."""
+    ending = name[-LONGEST:]
+    return _VAGUE.fullmatch(ending) is not None and _LAST_NOUN.search(ending) is None
+
+
+def tells_enough(name: str, value: str) -> bool:
+    """Whether a value can be nothing but a credential under a name, be that vague."""
+    if not is_vague(name):
+        return True
+    if kind_of(name) == "password":
+        return literals.is_mixed(value) and any(map(str.isdigit, value))
+    return len(value) >= _SHORTEST_KEY and literals.is_dense(value)
 
 
 def is_mentioned_in(value: str) -> bool:

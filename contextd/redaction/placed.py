@@ -122,6 +122,34 @@ _RULES = (
         re.compile(r"\bredis-cli\b[^\n]{0,200}?\s-a " + _ARGUMENT),
         _is_literal,
     ),
+    Rule(
+        "password",
+        (" login", "mongo"),
+        re.compile(
+            r"\b(?:(?:docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az|oc|cf)"
+            r"\b[^\n]{0,40}?\slogin|mongo(?:sh|dump|restore|export|import)?)"
+            r"\b[^\n]{0,200}?\s-p[ =]" + _ARGUMENT
+        ),
+        _is_literal,
+    ),
+    Rule(
+        "password",  # .netrc
+        ("machine",),
+        re.compile(
+            r"\bmachine\s{1,20}(?!learning)\S{1,256}\s{1,20}login\s{1,20}\S{1,256}\s{1,20}"
+            r"(?:account\s{1,20}\S{1,256}\s{1,20})?password\s{1,20}(?=(?P<secret>[^\s\"'\\]{1,256}))"
+        ),
+        _is_literal,
+    ),
+    Rule(
+        "signature",  # of an address that opens what it names: Azure, AWS, Google
+        ("sig=", "-Signature="),
+        re.compile(
+            r"(?:[?&;]|\\u0026)(?:sig|X-(?:Amz|Goog)-Signature)="
+            r"(?=(?P<secret>[A-Za-z0-9%+/=_-]{20,1024}+))"
+        ),
+        _is_long_and_random,
+    ),
     Rule("password", ("sshpass",), re.compile(r"\bsshpass -p ?" + _ARGUMENT), _is_literal),
     Rule(
         "password",

@@ -20,8 +20,8 @@ from contextd.redaction import literals
 from contextd.redaction.candidates import Candidate, Rule
 
 _TOKEN_CHARACTERS = re.compile(r"(?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9]))*+")
-# Also behind the `\n` of a text inside JSON, and behind `%3D` in a URL.
-_STARTS_A_WORD = re.compile(r"(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})")
+# Also behind the `\n` of a text inside JSON, behind `%3D` in a URL, and in Telegram's addresses.
+_STARTS_A_WORD = re.compile(r"(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})|(?<=/bot)")
 # A pattern without a limit must not begin again inside of what it has read in vain.
 _NOT_INSIDE = r"(?:(?<![\w-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 
@@ -105,6 +105,18 @@ _OWN = (
     _own("databricks-token", "dapi", r"dapi[0-9a-f]{32}"),
     _own("grafana-token", "glsa_ glc_", r"gl(?:sa|c)_[A-Za-z0-9+/]{32}"),
     _own("artifactory-key", "AKCp", r"AKCp[A-Za-z0-9]{60}"),
+    _own("shopify-token", "shp", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
+    _own("figma-token", "figd_", r"figd_[\w-]{32}"),
+    _own("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{40}"),
+    _own("linear-key", "lin_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32}"),
+    _own("supabase-token", "sbp_", r"sbp_(?:v0_)?[0-9a-f]{40}"),
+    _own("supabase-key", "sb_secret_", r"sb_secret_[\w-]{20}"),
+    _own("xai-key", "xai-", r"xai-[A-Za-z0-9]{60}"),
+    _own("nvidia-key", "nvapi-", r"nvapi-[\w-]{60}"),
+    _own("postman-key", "PMAK-", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
+    _own("atlassian-token", "ATATT3", r"ATATT3[\w=-]{60,}+"),
+    _own("pulumi-token", "pul-", r"pul-[0-9a-f]{40}"),
+    _own("rubygems-key", "rubygems_", r"rubygems_[0-9a-f]{48}"),
     _own("age-key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[0-9A-Z]{50}"),
     _own("jwt", "eyJ", rf"{_NOT_INSIDE}eyJ[\w-]{{8,}}+\.eyJ[\w-]{{4,}}+(?:\.[\w-]*+)?"),
     _own("jwt", "eyJ", rf"{_NOT_INSIDE}eyJ[\w-]{{8,}}+(?:\.[\w-]*+){{3}}\.[\w-]{{8,}}+"),

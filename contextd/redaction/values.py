@@ -7,6 +7,8 @@ from typing import Any
 from contextd.redaction import literals, names, texts
 from contextd.redaction.texts import Finding
 
+_OF_ONE_WORD = ("token", "api-key", "secret-key")
+
 
 @dataclass(frozen=True)
 class RedactedValue:
@@ -20,7 +22,8 @@ def redact_value(value: Any) -> RedactedValue:
     """Redact every string of a JSON-like value, keys too.
 
     What stands under a name such as `password` goes whole, whatever it looks like, unless it is
-    a placeholder (`***`, `<your-key>`, `${VAR}`, `changeme`), a path or an address.
+    a placeholder (`***`, `<your-key>`, `${VAR}`, `changeme`), a path or an address, or words under
+    the name of a token or key.
     """
     findings: list[Finding] = []
     redacted = _redacted(value, "", "", findings)
@@ -52,12 +55,16 @@ def _redacted_entries(
 def _redacted_text(text: str, name: str, path: str, findings: list[Finding]) -> str:
     redacted = texts.redact(text)
     kind = names.kind_of(name)
-    if kind and not texts.is_redacted(redacted.text) and _may_be_credential(text):
+    if kind and not texts.is_redacted(redacted.text) and _may_be_credential(name, kind, text):
         findings.append(Finding(kind, 1, path))
         return texts.marker(kind)
     findings += (replace(finding, path=path) for finding in redacted.findings)
     return redacted.text if redacted.findings else text
 
 
-def _may_be_credential(text: str) -> bool:
-    return not (literals.is_placeholder(text) or literals.is_location(text))
+def _may_be_credential(name: str, kind: str, text: str) -> bool:
+    if literals.is_placeholder(text) or literals.is_location(text):
+        return False
+    if kind in _OF_ONE_WORD and " " in text and not any(map(literals.looks_random, text.split())):
+        return False
+    return names.tells_enough(name, text)
