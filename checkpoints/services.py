@@ -18,6 +18,7 @@ from contextd.status import has_records, health_check
 from repositories import services as repositories
 
 DOMAIN = "checkpoint"
+NEWEST = f"{DOMAIN}://recent"
 NOT_EMBEDDED = "The embedding backend does not answer: found by its words now, by meaning later."
 
 NO_TAGS = "Files have no tags: leave them out, or ask for checkpoints."
@@ -99,6 +100,7 @@ def save(
         )
         search.store(DOMAIN, checkpoint.pk, project.pk, prepared)
         announce("resources")
+        announce("resources", NEWEST)
     return Saved(checkpoint, prepared.embedded)
 
 
@@ -153,6 +155,7 @@ def _change(caller: Caller, checkpoint_id: str, changes: Mapping[str, Any]) -> C
         setattr(checkpoint, name, value)
     checkpoint.save(update_fields=[*changes, "updated_at"])
     announce("resources", address_of(checkpoint))
+    announce("resources", NEWEST)
     return checkpoint
 
 
@@ -272,11 +275,14 @@ def latest(
 
 def delete(caller: Caller, checkpoint_id: str) -> None:
     """Delete it and all it is found by."""
-    checkpoint = get(caller, checkpoint_id)
     with limits.transaction():
+        # Locked before all it is found by, in the order of an update.
+        visible = Checkpoint.objects.visible_to(caller).select_for_update()
+        checkpoint = get_record(visible, checkpoint_id)
         search.forget(DOMAIN, [checkpoint.pk])
-        announce("resources")
         checkpoint.delete()
+        announce("resources")
+        announce("resources", NEWEST)
 
 
 def address_of(checkpoint: Checkpoint) -> str:

@@ -32,6 +32,11 @@ def announce_calls() -> None:
     _tell(CallsRecorded())
 
 
+def concerns(uri: str, address: str) -> bool:
+    """Whether news of a resource is news of an address, which may be the same with a query."""
+    return address == uri or address.startswith(f"{uri}?")
+
+
 def subscribe(listener: Listener) -> Callable[[], None]:
     """Call `listener` with all that is told, on any thread; returns how to end that.
 

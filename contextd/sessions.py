@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from contextd import bus
@@ -88,10 +89,11 @@ def unsubscribe(session_id: str, uri: str) -> None:
     Subscription.objects.filter(session_id=session_id, uri=uri).delete()
 
 
-def subscribers(uri: str, among: Collection[str]) -> list[str]:
-    """Those of the sessions that want to know when the resource changes."""
-    wanted = Subscription.objects.filter(session_id__in=among, uri=uri)
-    return list(wanted.values_list("session_id", flat=True))
+def subscriptions(uri: str, among: Collection[str]) -> list[tuple[str, str]]:
+    """Which of the sessions want to know when the resource changes, and the address they gave."""
+    concerned = Q(uri=uri) | Q(uri__startswith=f"{uri}?")  # as `changes.concerns` has it
+    wanted = Subscription.objects.filter(concerned, session_id__in=among)
+    return list(wanted.values_list("session_id", "uri"))
 
 
 def _idle_limit() -> datetime:

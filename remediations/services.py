@@ -231,7 +231,7 @@ def _scores(read: Reading, hits: Sequence[Hit]) -> dict[int, Scores]:
 @projects.before_merge
 def join_with_those_of(kept: Project, absorbed: Project) -> None:
     """What both projects know becomes one record, seen and rated by both."""
-    for theirs in Remediation.objects.filter(project=absorbed):
+    for theirs in Remediation.objects.filter(project=absorbed).select_for_update():
         ours = Remediation.objects.filter(
             project=kept,
             fingerprint=theirs.fingerprint,
@@ -258,10 +258,13 @@ def rate(caller: Caller, remediation_id: str, outcome: Outcome) -> Remediation:
 
 def delete(caller: Caller, remediation_id: str) -> None:
     """Delete it and all it is found by."""
-    remediation = get(caller, remediation_id)
     with limits.transaction():
+        # Locked before all it is found by, in the order of an update.
+        visible = Remediation.objects.visible_to(caller).select_for_update()
+        remediation = get_record(visible, remediation_id)
         search.forget(DOMAIN, [remediation.pk])
         remediation.delete()
+        announce("resources")
 
 
 def address_of(remediation: Remediation) -> str:

@@ -14,7 +14,8 @@ from django.core.management.commands import flush
 from django.test import override_settings
 
 from analytics import recording
-from contextd import operations, pipeline, search
+from contextd import changes, operations, pipeline, search
+from contextd.bus import Change
 from contextd.callers import Caller, Entry
 from contextd.models import Project
 from contextd.operations import Operation
@@ -137,6 +138,20 @@ def call(transactional_db: None, caller: Caller, warm_model: None) -> Call:
         return pipeline.call(name, arguments, caller)
 
     return call
+
+
+@pytest.fixture
+def told() -> Iterator[list[str | None]]:
+    """The addresses that are told of as changed; None for a list."""
+    heard: list[str | None] = []
+
+    def hear(told: changes.Told) -> None:
+        if isinstance(told, Change):
+            heard.append(told.uri)
+
+    end = changes.subscribe(hear)
+    yield heard
+    end()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from threats import pages, services
 def worst(caller: Caller, *, offset: int, limit: int) -> list[Listed]:
     return [
         Listed(
-            uri=f"threat://{threat.key}",
+            uri=services.address_of(threat.key),
             title=threat.name,
             description=f"{threat.category}, {threat.severity}",
         )

@@ -1,5 +1,6 @@
 """What can be done with threats."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -215,7 +216,7 @@ def write(threat: Threat, pattern: ThreatPattern) -> int:
             shipped.keep(threat)
         threat.save()
         shipped.index(LIBRARY, [threat])
-    changes.announce("resources")
+    _announce([threat.key])
     return redacted
 
 
@@ -240,15 +241,26 @@ def known_ids() -> set[str]:
 
 def publish(threats: QuerySet[Threat], *, is_published: bool) -> int:
     """Have them seen by all, those too that were retired, or be drafts; how many there are."""
+    keys = list(threats.values_list("key", flat=True))
     with transaction.atomic():
         retired = list(threats.filter(is_retired=True)) if is_published else []
         for threat in retired:
             shipped.keep(threat)
             threat.save()
         shipped.index(LIBRARY, retired)
-        count = threats.update(is_published=is_published)
+        threats.update(is_published=is_published)
+    _announce(keys)
+    return len(keys)
+
+
+def _announce(keys: Iterable[str]) -> None:
     changes.announce("resources")
-    return count
+    for key in keys:
+        changes.announce("resources", address_of(key))
+
+
+def address_of(key: str) -> str:
+    return f"{DOMAIN}://{key}"
 
 
 def get(caller: Caller, key: str) -> ThreatPattern:

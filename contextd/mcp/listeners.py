@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import weakref
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
@@ -103,7 +103,8 @@ class Listeners:
 
     async def _tell_of_resources(self, news: News) -> None:
         while True:
-            await self._tell_all(await news.get())
+            for change in waiting(await news.get(), news):
+                await self._tell_all(change)
 
     async def _tell_of_lists(self, news: News) -> None:
         while True:
@@ -113,38 +114,53 @@ class Listeners:
     async def _tell_all(self, change: Change) -> None:
         async with anyio.create_task_group() as telling:
             telling.start_soon(self.streams.tell, change)
-            for connection in await self._concerned(change):
-                telling.start_soon(self._tell, connection, change)
+            for connection, uri in await self._concerned(change):
+                telling.start_soon(self._tell, connection, change.kind, uri)
 
-    async def _tell(self, connection: Connection, change: Change) -> None:
+    async def _tell(self, connection: Connection, kind: Kind, uri: str | None) -> None:
         with anyio.move_on_after(SEND_SECONDS):
-            if change.uri is None:
-                await connection.notify(f"notifications/{change.kind}/list_changed", None)
-            elif await may_read(connection.state[READER], change.uri, self._resources):
-                await connection.send_resource_updated(change.uri)
+            if uri is None:
+                await connection.notify(f"notifications/{kind}/list_changed", None)
+            elif await may_read(connection.state[READER], uri, self._resources):
+                await connection.send_resource_updated(uri)
 
-    async def _concerned(self, change: Change) -> list[Connection]:
+    async def _concerned(self, change: Change) -> list[tuple[Connection, str | None]]:
+        """With the addresses they subscribed to, since they know a resource by that."""
         there = [connection for connection in self._connections if connection.initialize_accepted]
         if change.uri is None:
-            return there
+            return [(connection, None) for connection in there]
         ids = [connection.session_id for connection in there if connection.session_id]
-        subscribed = await self._subscribers(change.uri, ids) if ids else []
+        subscribed = await self._subscriptions(change.uri, ids) if ids else []
         return [
-            connection
+            (connection, uri)
             for connection in there
-            if connection.session_id in subscribed or change.uri in subscriptions_of(connection)
+            for uri in [
+                *(uri for session_id, uri in subscribed if session_id == connection.session_id),
+                *(u for u in subscriptions_of(connection) if changes.concerns(change.uri, u)),
+            ]
         ]
 
-    async def _subscribers(self, uri: str, session_ids: list[str]) -> list[str]:
+    async def _subscriptions(self, uri: str, session_ids: list[str]) -> list[tuple[str, str]]:
         try:
-            return await self._look_up(partial(sessions.subscribers, uri, session_ids))
+            return await self._look_up(partial(sessions.subscriptions, uri, session_ids))
         except ContextdError:
-            return session_ids  # to be told in vain is better than to miss it
+            # To be told in vain is better than to miss it.
+            return [(session_id, uri) for session_id in session_ids]
 
     async def _look_up(self, work: Callable[[], Found]) -> Found:
         return await self._workers.run_concealed(
             "the look-up of subscriptions", work, seconds=auth.LOOKUP_SECONDS
         )
+
+
+def waiting(first: Change, news: News) -> list[Change]:
+    """It and what has come meanwhile, each resource once: clients read it anew each time."""
+    return list({change.uri: change for change in [first, *drained(news)]}.values())
+
+
+def drained(news: News) -> Iterator[Change]:
+    while not news.empty():
+        yield news.get_nowait()
 
 
 async def burst(news: News) -> dict[Kind, Change]:

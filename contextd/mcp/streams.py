@@ -22,6 +22,7 @@ from mcp.types import (
     SubscriptionsListenResult,
 )
 
+from contextd import changes
 from contextd.bus import Change, Kind
 from contextd.callers import Caller
 from contextd.errors import ContextdError
@@ -80,8 +81,9 @@ class Streams:
             return
         async with anyio.create_task_group() as telling:
             for stream in list(self._open):
-                if change.uri in stream.uris:
-                    telling.start_soon(self._tell_of, change.uri, stream)
+                for uri in stream.uris:
+                    if changes.concerns(change.uri, uri):
+                        telling.start_soon(self._tell_of, uri, stream)
 
     async def _tell_of(self, uri: str, stream: Stream) -> None:
         if await may_read(stream.reader, uri, self._resources):

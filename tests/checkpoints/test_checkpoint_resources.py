@@ -1,27 +1,7 @@
 """Who reads checkpoints by address is told when they change."""
 
-from collections.abc import Iterator
-
-import pytest
-
-from contextd import changes
-from contextd.bus import Change
 from tests.checkpoints.conftest import Save
 from tests.conftest import Call
-
-
-@pytest.fixture
-def told() -> Iterator[list[str | None]]:
-    """The addresses that were told; None for the list."""
-    heard: list[str | None] = []
-
-    def hear(told: changes.Told) -> None:
-        if isinstance(told, Change):
-            heard.append(told.uri)
-
-    end = changes.subscribe(hear)
-    yield heard
-    end()
 
 
 def test_a_change_is_told(save: Save, call: Call, told: list[str | None]) -> None:
@@ -29,5 +9,5 @@ def test_a_change_is_told(save: Save, call: Call, told: list[str | None]) -> Non
     call("checkpoint_update", id=saved, summary="Moved logins")
     call("checkpoint_delete", id=saved)
 
-    address = f"checkpoint://{saved}"
-    assert told == [None, address, None]
+    address, newest = f"checkpoint://{saved}", "checkpoint://recent"
+    assert told == [None, newest, address, newest, None, newest]

@@ -157,5 +157,13 @@ def test_a_resource_has_the_subscribers_that_asked() -> None:
     sessions.unsubscribe(other.pk, "checkpoint://7")
 
     among = [one.pk, other.pk]
-    assert sessions.subscribers("checkpoint://7", among) == [one.pk]
-    assert sessions.subscribers("checkpoint://8", among) == []
+    assert sessions.subscriptions("checkpoint://7", among) == [(one.pk, "checkpoint://7")]
+    assert sessions.subscriptions("checkpoint://8", among) == []
+
+
+def test_who_asked_for_a_part_of_a_resource_is_among_its_subscribers() -> None:
+    one, newest = begin(), "checkpoint://recent"
+    sessions.subscribe(one.pk, f"{newest}?tag=auth")
+    sessions.subscribe(one.pk, f"{newest}_ones")
+
+    assert sessions.subscriptions(newest, [one.pk]) == [(one.pk, f"{newest}?tag=auth")]

@@ -1,5 +1,6 @@
 """Who subscribes to a resource learns of its changes as long as they may read it."""
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -9,7 +10,8 @@ import pytest
 from django.contrib.auth.models import User
 from mcp import MCPError, types
 
-from contextd import changes
+from contextd.bus import Change
+from contextd.mcp import listeners
 from contextd.models import Project
 from contexts import services, tokens
 from contexts.models import Context, Token
@@ -22,7 +24,7 @@ from tests.server import Server
 pytestmark = [pytest.mark.anyio, pytest.mark.django_db(transaction=True)]
 
 UPDATED = "notifications/resources/updated"
-RECENT = "checkpoint://recent"
+RECENT = "checkpoint://recent?project_path=%2Fw%2Fshop"
 
 
 @pytest.fixture
@@ -124,13 +126,22 @@ def test_a_change_is_told_until_the_project_is_taken_away(
     with listening(http, insider, [saved, RECENT]) as messages:
         told = (message["params"]["uri"] for message in messages if message["method"] == UPDATED)
         call("checkpoint_update", id=checkpoint, summary="two")
-        before = next(told)
+        before = [next(told), next(told)]
         Context.objects.get(name="shop").projects.clear()
         call("checkpoint_update", id=checkpoint, summary="three")
-        changes.announce("resources", RECENT)
         after = next(told)
 
-    assert (before, after) == (saved, RECENT)
+    assert (before, after) == ([saved, RECENT], RECENT)
+
+
+async def test_a_resource_that_changes_many_times_in_a_row_is_told_of_once() -> None:
+    news: listeners.News = asyncio.Queue()
+    for uri in (RECENT, saved := "checkpoint://7", RECENT):
+        news.put_nowait(Change(kind="resources", uri=uri))
+
+    told = listeners.waiting(await news.get(), news)
+
+    assert [change.uri for change in told] == [RECENT, saved]
 
 
 LOSSES: list[Callable[[], object]] = [

@@ -1,11 +1,8 @@
 """Remediations are read by address, and who reads one is told when it changes."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from contextd import changes, pipeline, resources
-from contextd.bus import Change
+from contextd import pipeline, resources
 from contextd.callers import Caller
 from contextd.resources import Contents
 from tests.conftest import Call
@@ -25,19 +22,6 @@ def saved(call: Call) -> str:
     return remediation_id
 
 
-@pytest.fixture
-def told() -> Iterator[list[str | None]]:
-    heard: list[str | None] = []
-
-    def hear(told: changes.Told) -> None:
-        if isinstance(told, Change):
-            heard.append(told.uri)
-
-    end = changes.subscribe(hear)
-    yield heard
-    end()
-
-
 def test_a_remediation_is_read_whole(saved: str, caller: Caller) -> None:
     uri = f"remediation://{saved}"
 
@@ -51,4 +35,6 @@ def test_a_remediation_is_read_whole(saved: str, caller: Caller) -> None:
 def test_a_change_is_told(saved: str, call: Call, told: list[str | None]) -> None:
     call("remediation_update", id=saved, solution="use another port")
 
-    assert told == [f"remediation://{saved}"]
+    call("remediation_delete", id=saved)
+
+    assert told == [f"remediation://{saved}", None]

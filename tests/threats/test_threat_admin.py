@@ -92,6 +92,17 @@ def test_an_edited_one_is_told_and_found_by_its_new_words(
     assert shown(admin_client, origin="edited") == [KEY]
 
 
+def test_who_reads_one_is_told_when_it_is_edited_or_published(
+    admin_client: Client, few: Path, warm_model: None, told: list[str | None]
+) -> None:
+    write(admin_client, written(admin_client).replace("severity: high", "severity: low"))
+    edited = told.copy()
+    told.clear()
+    act(admin_client, "make_drafts")
+
+    assert edited == told == [None, f"threat://{KEY}"]
+
+
 def test_an_edit_survives_an_upgrade_and_the_newer_text_can_be_taken(
     admin_client: Client, few: Path, call: Call, load_from: LoadFrom
 ) -> None:
