@@ -1,6 +1,7 @@
 """Checkpoints by address."""
 
 from checkpoints import services
+from contextd import validation
 from contextd.callers import Caller
 from contextd.resources import Listed, Query, resource
 
@@ -27,12 +28,17 @@ def checkpoint(caller: Caller, query: Query, checkpoint_id: str) -> str:
     return services.as_text(services.get(caller, checkpoint_id))
 
 
+def _project_path(query: Query) -> str | None:
+    path = query.get("project_path")
+    return path and validation.checked_path(path, "project_path")
+
+
 @resource("checkpoint://recent{?project_path,tag}", title="Recent checkpoints")
 def recent(caller: Caller, query: Query) -> str:
     """The newest checkpoints: of one project, with one tag, or of all you may see."""
     page = services.recent(
         caller,
-        project_path=query.get("project_path"),
+        project_path=_project_path(query),
         tags=[query["tag"]] if "tag" in query else [],
         limit=IN_OVERVIEW,
         offset=0,

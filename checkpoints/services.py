@@ -174,10 +174,10 @@ def find(
     Files, which have no tags, are at most half of an answer that asks for no kind.
     """
     within = caller.projects
-    if project_path is not None:
+    if project_path or git_remote:
         project = projects.find(caller, project_path, git_remote)
         if project is None:
-            return Matches([], unknown_project(project_path))
+            return Matches([], unknown_project(project_path, git_remote))
         within = frozenset([project.pk])
     found = Matches([], None)
     if kind != "file":
@@ -235,7 +235,7 @@ def recent(
 ) -> Page:
     checkpoints = Checkpoint.objects.visible_to(caller).tagged(tags)
     checkpoints = checkpoints.order_by(f"-{sort_by}", "-pk")
-    if project_path is not None:
+    if project_path or git_remote:
         project = projects.find(caller, project_path, git_remote)
         checkpoints = checkpoints.filter(project=project) if project else checkpoints.none()
     return Page(list(checkpoints[offset : offset + limit]), checkpoints.count())
@@ -251,13 +251,17 @@ def resume(
     """The one with that id, else the newest of the project."""
     if checkpoint_id is not None:
         return get(caller, checkpoint_id)
-    if project_path is None:
-        raise Invalid("project_path or id is required", field="project_path")
+    if not (project_path or git_remote):
+        raise Invalid("project_path, git_remote or id is required", field="project_path")
     return latest(caller, project_path, git_remote=git_remote)
 
 
 def latest(
-    caller: Caller, project_path: str, *, git_remote: str | None = None, tags: Sequence[str] = ()
+    caller: Caller,
+    project_path: str | None,
+    *,
+    git_remote: str | None = None,
+    tags: Sequence[str] = (),
 ) -> Checkpoint:
     page = recent(
         caller,
@@ -269,7 +273,8 @@ def latest(
         sort_by="created_at",
     )
     if not page.checkpoints:
-        raise NotFound(f"no checkpoint is saved yet for {project_path}; save one first")
+        place = projects.told(project_path, git_remote)
+        raise NotFound(f"no checkpoint is saved yet for {place}; save one first")
     return page.checkpoints[0]
 
 
@@ -324,5 +329,6 @@ def tags_that_start_with(caller: Caller, typed: str) -> list[str]:
     return [row["tag"] for row in counted if row["tag"].lower().startswith(typed.lower())]
 
 
-def unknown_project(path: str) -> str:
-    return f"No project is known for {path}; it is made when something is saved there."
+def unknown_project(path: str | None, git_remote: str | None) -> str:
+    place = projects.told(path, git_remote)
+    return f"No project is known for {place}; it is made when something is saved there."

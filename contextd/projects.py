@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from contextd import search, telemetry
 from contextd.callers import Caller
@@ -29,10 +29,17 @@ def before_merge(merger: Merger) -> Merger:
     return merger
 
 
-def find(caller: Caller, path: str, git_remote: str | None = None) -> Project | None:
-    """The project that holds `path`, if the caller may see it; `path` may be a sub-folder."""
-    top = _work_tree_of(caller, path)
-    project = _known(path, top, normalize_remote(git_remote or "") or _remote_of(top))
+def find(caller: Caller, path: str | None, git_remote: str | None = None) -> Project | None:
+    """The project that holds `path`, else has that remote, if the caller may see it.
+
+    `path` may be a sub-folder.
+    """
+    remote = normalize_remote(git_remote or "")
+    if path is None:
+        project = _with_remote(remote)
+    else:
+        top = _work_tree_of(caller, path)
+        project = _known(path, top, remote or _remote_of(top))
     if project is None or not caller.sees(project.pk):
         return None
     telemetry.about_project(project.pk)
@@ -64,6 +71,8 @@ def resolve(caller: Caller, path: str, context: Mapping[str, str] | None = None)
     project = _known(path, top, remote) or _create(caller, root, remote)
     if not caller.sees(project.pk):
         raise _not_held(caller, root)
+    if remote and project.git_remote is None and caller.sees_all_projects:
+        _learn_remote(project, root, remote)
     if remote and project.git_remote == remote and _may_claim(caller, root):
         ProjectPath.objects.get_or_create(path=root, defaults={"project": project})
     telemetry.about_project(project.pk)
@@ -74,7 +83,22 @@ def _known(path: str, top: Path | None, remote: str | None) -> Project | None:
     alias = ProjectPath.objects.containing(path).select_related("project").first()
     if alias and _holds(alias, path, top, remote):
         return alias.project
+    return _with_remote(remote)
+
+
+def _with_remote(remote: str | None) -> Project | None:
     return Project.objects.filter(git_remote=remote).first() if remote else None
+
+
+def _learn_remote(project: Project, root: str, remote: str) -> None:
+    """Of a folder that was no clone yet, or whose remote nobody told; not if another has it."""
+    is_root = Project.objects.filter(pk=project.pk, git_remote=None, paths__path=root)
+    try:
+        with transaction.atomic():
+            if _with_remote(remote) is None and is_root.update(git_remote=remote):
+                project.git_remote = remote
+    except IntegrityError:
+        return  # another call told it of another project first
 
 
 def _holds(alias: ProjectPath, path: str, top: Path | None, remote: str | None) -> bool:
@@ -143,21 +167,31 @@ def merge(kept: Project, absorbed: Project) -> None:
             kept.save(update_fields=["git_remote"])
 
 
-_SCP_LIKE = re.compile(r"^(?:[^@/]+@)?(?P<host>[^:/]+):(?P<path>[^/].*)$")
-_URL_LIKE = re.compile(
-    r"^(?:(?:https?|ssh|git|git\+ssh)://)?(?:[^@/]+@)?(?P<host>[\w-]+(?:\.[\w-]+)+)(?::\d+)?/(?P<path>.+)$",
+# Longer than a drive: `C:\\shop` and `C:/shop` are paths.
+_SCP_LIKE = re.compile(r"^(?:[^@/]+@)?(?P<host>[^:/@]{2,}):(?!//)(?P<path>.+)$")
+_URL = re.compile(
+    r"^(?:https?|ssh|git|git\+ssh)://(?:[^/]*@)?(?P<host>\w[\w.-]*|\[[\da-f:.]+\])(?::\d+)?/(?P<path>.+)$",
     re.IGNORECASE,
 )
+_WITHOUT_SCHEME = re.compile(r"^(?:[^@/]+@)?(?P<host>[\w-]+(?:\.[\w-]+)+)(?::\d+)?/(?P<path>.+)$")
+# Where `Acme/Shop` is `acme/shop`.
+_HOSTS_OF_ANY_CASE = {"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"}
 
 
 def normalize_remote(url: str) -> str | None:
     """`git@github.com:acme/shop.git` and its https form are both `github.com/acme/shop`."""
     url = url.strip()
-    matched = _URL_LIKE.match(url) or _SCP_LIKE.match(url)
+    matched = _URL.match(url) or _WITHOUT_SCHEME.match(url) or _SCP_LIKE.match(url)
     if not matched:
         return None
-    path = matched["path"].strip("/").removesuffix(".git")
-    return f"{matched['host'].lower()}/{path}"[:500] if path else None
+    host, path = matched["host"].lower(), matched["path"].strip("/")
+    path = (path.lower() if host in _HOSTS_OF_ANY_CASE else path).removesuffix(".git")
+    return f"{host}/{path}"[:500] if path else None
+
+
+def told(path: str | None, git_remote: str | None) -> str | None:
+    """The place that a caller named, without what a remote holds of credentials."""
+    return path or normalize_remote(git_remote or "") or "that git_remote"
 
 
 def _folder_name(path: str) -> str:

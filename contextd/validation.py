@@ -7,6 +7,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, WithJsonSchema
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from contextd.errors import Invalid
+
 MAX_PATH_LENGTH = 4096
 
 
@@ -37,8 +39,15 @@ def Clamp(low: float, high: float) -> AfterValidator:
 
 
 def clean_path(path: str) -> str:
-    """Refuse a path that is not absolute, holds `..`, or is not in its shortest form (seed 001)."""
-    kind = PureWindowsPath if PureWindowsPath(path).drive else PurePosixPath
+    """Refuse a path that is not absolute, holds `..`, or is not in its shortest form (seed 001).
+
+    One of Windows, whose clients write it in more ways, comes back as `C:\\w\\shop`.
+    """
+    is_windows = PureWindowsPath(path).drive and not path.startswith("//")
+    if is_windows:
+        path = path.replace("/", "\\")
+        path = path[0].upper() + path[1:]
+    kind = PureWindowsPath if is_windows else PurePosixPath
     if not kind(path).is_absolute():
         raise PydanticCustomError("path_relative", "must be an absolute path")
     if ".." in path:
@@ -48,6 +57,14 @@ def clean_path(path: str) -> str:
             "path_unclean", "must be a clean path, without doubled or trailing separators"
         )
     return path
+
+
+def checked_path(path: str, field: str) -> str:
+    """`clean_path` for what comes by no request. Raises Invalid."""
+    try:
+        return clean_path(path)
+    except PydanticCustomError as error:
+        raise Invalid(f"{field} {error.message()}", field=field) from None
 
 
 AbsolutePath = Annotated[Text, AfterValidator(clean_path), Field(max_length=MAX_PATH_LENGTH)]

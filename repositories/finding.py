@@ -88,12 +88,12 @@ def scope_of(
     is_narrowed = bool(paths or languages)
     if languages:
         files = files.filter(language__in=known_languages(languages))
-    if project_path is not None:
+    if project_path or git_remote:
         project = projects.find(caller, project_path, git_remote)
         if project is None:
             return None
         within = frozenset([project.pk])
-        if repository := _holding(project, project_path):
+        if project_path and (repository := _holding(project, project_path)):
             files, is_narrowed = files.filter(repository=repository), True
     return Scope(within, files if is_narrowed else None)
 

@@ -274,7 +274,8 @@ def find(
         languages=languages,
     )
     if scope is None:
-        return Matches([], f"No project is known for {project_path}; index_repository makes one.")
+        place = projects.told(project_path, git_remote)
+        return Matches([], f"No project is known for {place}; index_repository makes one.")
     return finding.find(query, scope, limit)
 
 

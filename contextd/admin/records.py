@@ -20,10 +20,13 @@ class ProjectForm(forms.ModelForm[Project]):
 
     def clean_git_remote(self) -> str | None:
         typed = self.cleaned_data["git_remote"]
-        remote = projects.normalize_remote(typed) if typed else None
+        # `gitlab/acme/shop`, which is what becomes of a host without a domain
+        remote = typed and (
+            projects.normalize_remote(typed) or projects.normalize_remote(f"ssh://{typed}")
+        )
         if typed and remote is None:
             raise forms.ValidationError("Give it as host/path, such as github.com/acme/shop.")
-        return remote
+        return remote or None
 
 
 class ProjectPathForm(forms.ModelForm[ProjectPath]):

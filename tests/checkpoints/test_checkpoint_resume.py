@@ -31,6 +31,28 @@ def test_what_a_team_mate_saved_in_another_clone_is_resumed_by_its_remote(
     assert call("checkpoint_list", project_path="/x/shop", git_remote=remote).total == 1
 
 
+def test_the_remote_alone_names_the_project(call: Call, save: Save) -> None:
+    remote = "git@example.com:acme/shop.git"
+    save("Ann was here", project_path="/home/ann/shop", context={"git_remote": remote})
+    save("Elsewhere", project_path="/w/blog")
+
+    assert call("checkpoint_resume", git_remote=remote).summary == "Ann was here"
+    found = call("checkpoint_search", query="here", git_remote=remote)
+    assert [one.summary for one in found.results] == ["Ann was here"]
+    assert call("checkpoint_list", git_remote=remote).total == 1
+
+
+def test_a_remote_that_is_not_known_finds_nothing(call: Call, save: Save) -> None:
+    save("Elsewhere")
+    remote = "https://ann:pw@example.com/acme/shop"
+
+    found = call("checkpoint_search", query="elsewhere", git_remote=remote)
+    assert (found.results, call("checkpoint_list", git_remote=remote).total) == ([], 0)
+    assert found.notice.startswith("No project is known for example.com/acme/shop; it is made")
+    with pytest.raises(NotFound, match=r"no checkpoint is saved yet for example\.com/acme/shop;"):
+        call("checkpoint_resume", git_remote=remote)
+
+
 def test_one_named_by_id_is_resumed(call: Call, save: Save) -> None:
     old = save("old")
     save("new")
@@ -55,7 +77,7 @@ def test_a_project_without_checkpoints_is_told_so(call: Call) -> None:
 
 
 def test_project_or_id_is_needed(call: Call) -> None:
-    with pytest.raises(Invalid, match="project_path or id is required"):
+    with pytest.raises(Invalid, match="project_path, git_remote or id is required"):
         call("checkpoint_resume")
 
 

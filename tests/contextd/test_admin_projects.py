@@ -82,8 +82,15 @@ def test_what_no_lookup_would_find_is_refused(
     assert shop.paths.get().path == "/w/shop"
 
 
+@pytest.mark.parametrize(
+    ("typed", "remote"),
+    [
+        ("https://ann:Tr0ub4dor@example.com/acme/shop.git", "example.com/acme/shop"),
+        ("gitlab/acme/shop", "gitlab/acme/shop"),
+    ],
+)
 def test_a_remote_is_stored_as_it_is_compared_and_without_its_password(
-    admin_client: Client, call: Call
+    admin_client: Client, call: Call, typed: str, remote: str
 ) -> None:
     call("checkpoint_save", summary="one", project_path="/w/shop")
     shop = Project.objects.get()
@@ -92,13 +99,13 @@ def test_a_remote_is_stored_as_it_is_compared_and_without_its_password(
         f"/admin/contextd/project/{shop.pk}/change/",
         {
             "name": "Shop",
-            "git_remote": "https://ann:Tr0ub4dor@example.com/acme/shop.git",
+            "git_remote": typed,
             "paths-TOTAL_FORMS": 0,
             "paths-INITIAL_FORMS": 0,
         },
     )
 
-    assert Project.objects.get().git_remote == "example.com/acme/shop"
+    assert Project.objects.get().git_remote == remote
 
 
 def test_deleting_tells_how_much_goes_with_it(admin_client: Client, call: Call) -> None:

@@ -2,9 +2,11 @@
 
 import dataclasses
 import subprocess
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from django.apps import apps
 
 from contextd import projects
 from contextd.callers import Caller, Entry
@@ -64,6 +66,53 @@ def test_two_clones_with_one_remote_are_one_project(caller: Caller) -> None:
 
     assert mine == theirs
     assert projects.find(caller, "/Users/b/shop/src") == mine
+
+
+def test_a_remote_that_is_told_later_makes_the_next_clone_the_same_project(caller: Caller) -> None:
+    remote = {"git_remote": "https://example.com/acme/shop"}
+    mine = projects.resolve(caller, "/home/ann/shop")
+
+    assert projects.resolve(caller, "/home/ann/shop", remote) == mine
+    assert projects.resolve(caller, "/home/bob/shop", remote) == mine
+
+
+def test_a_remote_that_another_project_has_stays_there(caller: Caller) -> None:
+    remote = {"git_remote": "https://example.com/acme/shop"}
+    mine = projects.resolve(caller, "/home/ann/shop")
+    theirs = projects.resolve(caller, "/home/bob/shop", remote)
+
+    assert projects.resolve(caller, "/home/ann/shop", remote) == mine
+    assert projects.resolve(caller, "/home/cat/shop", remote) == theirs
+
+
+def test_the_remote_of_what_lies_in_a_project_is_not_its_own(caller: Caller) -> None:
+    mono = projects.resolve(caller, "/w/mono")
+
+    projects.resolve(caller, "/w/mono/lib", {"git_remote": "https://example.com/acme/lib"})
+
+    mono.refresh_from_db()
+    assert mono.git_remote is None
+
+
+def test_who_may_make_no_project_gives_none_a_remote(caller: Caller) -> None:
+    shop = projects.resolve(caller, "/w/shop")
+    member = dataclasses.replace(caller, entry=Entry(projects=frozenset([shop.pk])))
+
+    projects.resolve(member, "/w/shop", {"git_remote": "https://example.com/acme/secret"})
+
+    shop.refresh_from_db()
+    assert shop.git_remote is None
+
+
+def test_a_project_is_found_by_its_remote_alone(caller: Caller) -> None:
+    shop = projects.resolve(
+        caller, "/w/shop", {"git_remote": "https://user:pw@example.com/acme/shop"}
+    )
+    stranger = dataclasses.replace(caller, entry=Entry(projects=frozenset()))
+
+    assert projects.find(caller, None, "git@example.com:acme/shop.git") == shop
+    assert projects.find(stranger, None, "git@example.com:acme/shop.git") is None
+    assert projects.find(caller, None, "/srv/git/shop.git") is None
 
 
 def test_the_remote_of_a_readable_clone_is_read(local: Caller, tmp_path: Path) -> None:
@@ -182,6 +231,23 @@ def test_a_caller_cannot_claim_a_folder_in_a_project_it_does_not_see(caller: Cal
     assert projects.resolve(caller, "/x/shop") == shop
 
 
+def test_what_was_stored_before_is_found_in_the_form_that_is_asked_for_now(caller: Caller) -> None:
+    migration = import_module("contextd.migrations.0007_projects_as_they_are_asked_for")
+    for number, remote in enumerate(["github.com/A/b", "github.com/a/B", "git.example.com/A/b"]):
+        project = Project.objects.create(name=remote, git_remote=remote)
+        ProjectPath.objects.create(project=project, path=f"c:\\w\\{number}")
+
+    migration.lower_remotes(apps, None)
+    migration.raise_drives(apps, None)
+
+    found = [projects.find(caller, f"C:\\w\\{number}") for number in range(3)]
+    assert [one and one.git_remote for one in found] == [
+        "github.com/a/b",
+        None,
+        "git.example.com/A/b",
+    ]
+
+
 def test_merging_moves_paths_and_the_remote(caller: Caller) -> None:
     kept = projects.resolve(caller, "/w/shop")
     absorbed = projects.resolve(caller, "/x/shop", {"git_remote": "https://example.com/acme/shop"})
@@ -200,6 +266,15 @@ def test_merging_moves_paths_and_the_remote(caller: Caller) -> None:
         ("https://token@github.com/acme/shop", "github.com/acme/shop"),
         ("ssh://git@example.com:2222/acme/shop.git", "example.com/acme/shop"),
         ("github.com/acme/shop", "github.com/acme/shop"),
+        ("http://gitlab/acme/shop.git", "gitlab/acme/shop"),
+        ("ssh://git@gitserver/acme/shop.git", "gitserver/acme/shop"),
+        ("https://localhost:3000/a/b", "localhost/a/b"),
+        ("ssh://git@[::1]:2222/acme/shop", "[::1]/acme/shop"),
+        ("https://me@example.com:pw@Git.Example.com/Acme/Shop", "git.example.com/Acme/Shop"),
+        ("git@github.com:/a/b.git", "github.com/a/b"),
+        ("git@github.com:Acme/Shop.git", "github.com/acme/shop"),
+        ("C:\\repos\\shop", None),
+        ("C:/repos/shop", None),
         ("/srv/git/shop.git", None),
         ("../shop", None),
         ("file:///srv/git/shop.git", None),

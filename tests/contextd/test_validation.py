@@ -10,7 +10,15 @@ from pydantic import Field, TypeAdapter, ValidationError
 from contextd.callers import Caller
 from contextd.errors import Invalid
 from contextd.operations import Operation, Rate, Request, Result
-from contextd.validation import AbsolutePath, Clamp, Filled, Metadata, Tags, clean_path
+from contextd.validation import (
+    AbsolutePath,
+    Clamp,
+    Filled,
+    Metadata,
+    Tags,
+    checked_path,
+    clean_path,
+)
 
 
 class Probe(Request):
@@ -164,6 +172,17 @@ def test_values_of_a_map_become_text() -> None:
 @pytest.mark.parametrize("path", ["/", "/w/app", "C:\\work\\app", "/with space/é"])
 def test_clean_absolute_paths_are_kept(path: str) -> None:
     assert clean_path(path) == path
+
+
+@pytest.mark.parametrize("path", ["c:\\w\\shop", "C:/w/shop", "c:/w/shop", "C:\\w/shop"])
+def test_a_path_of_windows_has_one_form(path: str) -> None:
+    assert clean_path(path) == "C:\\w\\shop"
+
+
+@pytest.mark.parametrize("path", ["C:/w/shop/", "C:\\w\\\\shop", "//w/shop"])
+def test_a_path_with_too_many_separators_is_refused(path: str) -> None:
+    with pytest.raises(Invalid, match="path must be a clean path, without doubled or"):
+        checked_path(path, "path")
 
 
 @given(st.text(max_size=60))

@@ -1,13 +1,14 @@
 """`manage.py contexts`."""
 
 import json
+import os
 from io import StringIO
 
 import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 
-from contextd.models import Project
+from contextd.models import Project, ProjectPath
 from contexts.models import Context, Grant
 
 pytestmark = pytest.mark.django_db
@@ -53,6 +54,28 @@ def test_a_context_may_ask_for_review() -> None:
         context["name"]: context["needs_review"] for context in json.loads(run("list", "--json"))
     }
     assert asked == {"default": False, "careful": True}
+
+
+@pytest.mark.parametrize("path", ["/w/shop/", "./shop", "shop", "/w/./shop/src/.."])
+def test_paths_become_those_that_clients_send(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getcwd", lambda: "/w")
+
+    run("create", "shop", "--projects", path)
+
+    assert ProjectPath.objects.get().path == "/w/shop"
+
+
+@pytest.mark.parametrize(
+    ("path", "refusal"),
+    [
+        ("", "--projects must be an absolute path"),
+        ("C:shop", "--projects must be an absolute path"),
+        ("/", "/ is the root of a file system"),
+    ],
+)
+def test_what_is_no_path_of_a_project_is_refused(path: str, refusal: str) -> None:
+    assert refusal in refusal_of("create", "shop", "--projects", path)
+    assert not Context.objects.filter(name="shop").exists()
 
 
 def test_projects_that_are_known_are_taken_as_they_are() -> None:

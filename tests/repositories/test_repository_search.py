@@ -162,6 +162,9 @@ def test_only_of_the_repository_or_project_that_is_asked_for(
     assert {result.repository for result in inside.results} == {str(other.path)}
     assert len(call("repository_search", query="OrderBook", top_k=10).results) > 2
     assert "No project is known for /w/nowhere" in unknown.notice
+    by_remote = call("repository_search", query="OrderBook", git_remote="git@x.io:acme/none.git")
+    assert by_remote.results == []
+    assert "No project is known for x.io/acme/none" in by_remote.notice
 
 
 def test_a_file_of_two_indexed_folders_comes_once(shop: Folder, index: Index, call: Call) -> None:
