@@ -14,13 +14,14 @@ from import_export.instance_loaders import BaseInstanceLoader
 from import_export.resources import Resource
 from import_export.results import RowResult
 
-from contextd import operations, pipeline, projects, search
+from contextd import operations, pipeline, projects, redaction, search
 from contextd.admin.files import LINE
 from contextd.callers import Caller
 from contextd.errors import ContextdError, Invalid
 
 Row = Mapping[str, Any]
 SHOWN_LENGTH = 80
+TAKE_CREDENTIALS_OUT = "Import anyway, with credentials taken out"
 FLAGS = {"true": True, "1": True, "false": False, "0": False, "": False}
 
 
@@ -37,10 +38,11 @@ class Rows(Resource):  # type: ignore[misc]  # the library has no types
     told_only: ClassVar[Sequence[str]] = ()
     """Columns that are exported and change nothing when they come back."""
 
-    def __init__(self, caller: Caller, **options: Any) -> None:
+    def __init__(self, caller: Caller, takes_credentials: bool = False, **options: Any) -> None:
         super().__init__(**options)
         self.fields = {name: Field(name, name) for name in (*self.columns, *self.told_only)}
         self.caller = caller
+        self.takes_credentials = takes_credentials
         self.redacted = 0
 
     @classmethod
@@ -99,6 +101,8 @@ class Rows(Resource):  # type: ignore[misc]  # the library has no types
         if record is not None and self._says_so(record, row):
             outcome.import_type = RowResult.IMPORT_TYPE_SKIP
             return
+        if not self.takes_credentials:
+            refuse_credentials({name: row[name] for name in self.columns if name in row})
         is_new = record is None
         outcome.import_type = RowResult.IMPORT_TYPE_NEW if is_new else RowResult.IMPORT_TYPE_UPDATE
         outcome.instance = self.write(record, row)
@@ -186,6 +190,20 @@ class RowsOfProjects(RowsByOperation):
             return super().cell(record, name)
         paths = record.project.paths.all() if record.project else []
         return next((one.path for one in paths), None)
+
+
+def refuse_credentials(row: Row) -> None:
+    findings = redaction.redact_value(dict(row)).findings
+    if findings:
+        problems = [
+            {
+                "field": finding.path,
+                "error": f"{finding.path} holds a credential ({finding.kind}); take it out, "
+                f"or tick “{TAKE_CREDENTIALS_OUT}”",
+            }
+            for finding in findings
+        ]
+        raise Invalid(problems[0]["error"], problems=problems)
 
 
 def structured(name: str, value: Any, empty: Any) -> Any:

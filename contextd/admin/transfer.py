@@ -2,19 +2,36 @@
 
 from typing import Any, ClassVar
 
+from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from import_export.admin import ImportExportMixin
+from import_export.forms import ConfirmImportForm
 from import_export.tmp_storages import CacheStorage
 from unfold.contrib.import_export.forms import ExportForm, ImportForm
+from unfold.widgets import UnfoldBooleanWidget
 
 from contextd import auth, operations, pipeline
 from contextd.admin.editing import tell_redacted
 from contextd.admin.files import Csv, Json
-from contextd.admin.rows import Rows, RowsByOperation
+from contextd.admin.rows import TAKE_CREDENTIALS_OUT, Rows, RowsByOperation
 
 MOST_TOLD = 20
+TAKES_CREDENTIALS = "takes_credentials"
+
+
+class FileForm(ImportForm):  # type: ignore[misc]  # the library has no types
+    takes_credentials = forms.BooleanField(
+        label=TAKE_CREDENTIALS_OUT,
+        help_text="Else a file with what looks like a credential is refused, and told where it is",
+        required=False,
+        widget=UnfoldBooleanWidget,
+    )
+
+
+class ConfirmForm(ConfirmImportForm):  # type: ignore[misc]  # the library has no types
+    takes_credentials = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
 
 class Transferable(ImportExportMixin):  # type: ignore[misc]  # the library has no types
@@ -25,7 +42,8 @@ class Transferable(ImportExportMixin):  # type: ignore[misc]  # the library has 
 
     rows: ClassVar[type[Rows]]
     formats = [Csv, Json]
-    import_form_class, export_form_class = ImportForm, ExportForm
+    import_form_class, export_form_class = FileForm, ExportForm
+    confirm_form_class = ConfirmForm
     tmp_storage_class = CacheStorage  # any web process may be asked to go on
     actions: Any = ["export_as_csv", "export_as_json"]
 
@@ -35,7 +53,16 @@ class Transferable(ImportExportMixin):  # type: ignore[misc]  # the library has 
     def get_resource_kwargs(
         self, request: HttpRequest, *given: Any, **options: Any
     ) -> dict[str, Any]:
-        return {"caller": auth.caller_of_admin(request)}
+        filled_in = getattr(options.get("form"), "cleaned_data", {})
+        return {
+            "caller": auth.caller_of_admin(request),
+            "takes_credentials": filled_in.get(TAKES_CREDENTIALS, False),
+        }
+
+    def get_confirm_form_initial(self, request: HttpRequest, import_form: Any) -> dict[str, Any]:
+        initial: dict[str, Any] = super().get_confirm_form_initial(request, import_form)
+        filled_in = import_form.cleaned_data if import_form else {}
+        return {**initial, TAKES_CREDENTIALS: filled_in.get(TAKES_CREDENTIALS, False)}
 
     def get_import_data_kwargs(self, **options: Any) -> dict[str, Any]:
         return {"rollback_on_validation_errors": True}

@@ -51,15 +51,15 @@ def exported(client: Client, address: str, form: str, **query: str) -> bytes:
     return page.content
 
 
-def preview(client: Client, address: str, form: str, content: bytes) -> Any:
+def preview(client: Client, address: str, form: str, content: bytes, **ticked: str) -> Any:
     file = SimpleUploadedFile(f"records.{form}", content)
-    sent = {"format": FORMATS[form], "resource": "", "import_file": file}
+    sent = {"format": FORMATS[form], "resource": "", "import_file": file, **ticked}
     return client.post(f"{address}import/", sent)
 
 
-def take_in(client: Client, address: str, form: str, content: bytes) -> list[str]:
+def take_in(client: Client, address: str, form: str, content: bytes, **ticked: str) -> list[str]:
     """By way of the preview, as people do; what they are told."""
-    confirm = preview(client, address, form, content).context["confirm_form"].initial
+    confirm = preview(client, address, form, content, **ticked).context["confirm_form"].initial
     page: Any = client.post(f"{address}process_import/", confirm, follow=True)
     return [str(message) for message in page.context["messages"]]
 
@@ -175,13 +175,30 @@ def test_a_file_that_cannot_be_read_says_why(
     assert not Checkpoint.objects.exists()
 
 
-def test_credentials_do_not_come_in(admin_client: Client) -> None:
-    row = {
-        "error_message": "E: refused",
-        "error_type": "E",
-        "solution": "postgresql://app:s3cretpass@db/shop",
-    }
-    told = take_in(admin_client, REMEDIATIONS, "csv", as_csv(row))
+WITH_CREDENTIAL = {
+    "error_message": "E: refused",
+    "error_type": "E",
+    "solution": "postgresql://app:s3cretpass@db/shop",
+    "context": '{"api_key": "abc123def"}',
+}
+
+
+def test_a_file_with_credentials_is_refused_and_told_where_they_are(admin_client: Client) -> None:
+    clean = {**WITH_CREDENTIAL, "solution": "free it", "context": ""}
+    page = preview(admin_client, REMEDIATIONS, "csv", as_csv(clean, WITH_CREDENTIAL))
+
+    assert [mistake.partition(";")[0] for mistake in mistakes(page)] == [
+        "Line 3: solution holds a credential (url-password)",
+        "Line 3: context.api_key holds a credential (api-key)",
+    ]
+    assert 'name="takes_credentials"' in page.content.decode()
+    assert "s3cretpass" not in page.content.decode()
+    assert not Remediation.objects.exists()
+
+
+def test_credentials_are_taken_out_on_request(admin_client: Client) -> None:
+    row = {**WITH_CREDENTIAL, "context": ""}
+    told = take_in(admin_client, REMEDIATIONS, "csv", as_csv(row), takes_credentials="on")
 
     assert "s3cretpass" not in Remediation.objects.get().solution
     assert "1 credentials were replaced before saving" in told
@@ -335,9 +352,10 @@ def test_threats_come_and_go(admin_client: Client, form: str) -> None:
 
     assert Threat.objects.get().content == before["content"]
     secret = b"postgresql://app:s3cretpass@db/shop was read by strangers"
-    told = take_in(
-        admin_client, THREATS, form, file.replace(b"Check and use are two steps", secret)
-    )
+    leaking = file.replace(b"Check and use are two steps", secret)
+    refused = mistakes(preview(admin_client, THREATS, form, leaking))
+    assert "holds a credential (url-password)" in refused[0]
+    told = take_in(admin_client, THREATS, form, leaking, takes_credentials="on")
     assert "1 credentials were replaced before saving" in told
     assert "s3cretpass" not in str(Threat.objects.get().content)
     wrong = file.replace(b"high", b"dreadful")
