@@ -23,6 +23,8 @@ LOST = {
     "code": -32603,
     "message": "the server process that worked on this has ended; call the tool again",
 }
+# What was said is of no use to a call that has ended, and may hold a password for an upstream.
+UNSAID: Mapping[str, Any] = {"arguments": {}, "replies": {}}
 
 Status = DetachedCall.Status
 
@@ -56,7 +58,7 @@ def find(caller: Caller, call_id: str) -> DetachedCall:
     lost = DetachedCall.objects.filter(
         pk=call_id, status=Status.WORKING, leased_until__lt=timezone.now()
     )
-    lost.update(status=Status.FAILED, outcome=LOST, updated_at=timezone.now())
+    lost.update(status=Status.FAILED, outcome=LOST, updated_at=timezone.now(), **UNSAID)
     found = DetachedCall.objects.of(caller).filter(pk=call_id).first()
     if found is None:
         raise NotFound("there is no such task, or it has expired", id=call_id[:64])
@@ -87,14 +89,16 @@ def ask(call_id: str, questions: Mapping[str, Any]) -> None:
 
 def end(call_id: str, status: DetachedCall.Status, outcome: Mapping[str, Any]) -> None:
     """How it ended; what has been cancelled meanwhile stays so."""
-    _working(call_id).update(status=status, outcome=dict(outcome), updated_at=timezone.now())
+    _working(call_id).update(
+        status=status, outcome=dict(outcome), updated_at=timezone.now(), **UNSAID
+    )
 
 
 def cancel(caller: Caller, call_id: str) -> None:
     """Whichever process works on it finds out when it renews its lease."""
     found = find(caller, call_id)
     DetachedCall.objects.filter(pk=found.pk, status__in=DetachedCall.OPEN).update(
-        status=Status.CANCELLED, questions={}, updated_at=timezone.now()
+        status=Status.CANCELLED, questions={}, updated_at=timezone.now(), **UNSAID
     )
 
 

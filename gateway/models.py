@@ -106,7 +106,7 @@ class Upstream(models.Model):
         default=False, help_text="Structured results are shown as the server words them, not YAML"
     )
     redacts_arguments = models.BooleanField(
-        default=True, help_text="Credentials in arguments are replaced before they are sent"
+        default=False, help_text="Credentials in arguments are replaced before they are sent"
     )
     caller_headers = ArrayField(
         models.CharField(max_length=WORD_LENGTH, validators=[header_mapping]),

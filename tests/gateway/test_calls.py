@@ -1,9 +1,12 @@
 """Calls of tools of an upstream, through the pipeline like any other."""
 
 import json
+import logging
 
 import pytest
 
+from analytics import recording
+from analytics.models import Event
 from contextd.errors import TimedOut, UpstreamFailed
 from contexts.models import AuditEntry
 from tests.conftest import Call
@@ -69,13 +72,33 @@ def test_a_call_that_takes_too_long_is_ended_and_cancelled(add: Add, call: Call)
     assert call("odd:cancelled").content[0]["text"] == "1"
 
 
-def test_credentials_in_arguments_do_not_leave(add: Add, call: Call) -> None:
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def test_arguments_arrive_as_they_are_and_are_shown_nowhere(
+    add: Add, call: Call, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
     add()
-    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
-    result = call("odd:echo", note=f"my token is {secret}")
+    result = call("odd:echo", password=SECRET)
 
-    assert secret not in json.dumps(result.content)
+    assert SECRET in json.dumps(result.content)
+    assert result.redacted == 0
+    assert SECRET not in caplog.text
+    recording.buffer.flush()
+    assert Event.objects.exists()
+    assert SECRET not in str([*AuditEntry.objects.values(), *Event.objects.values()])
+
+
+def test_credentials_in_arguments_do_not_leave_where_that_is_asked_for(
+    add: Add, call: Call
+) -> None:
+    add(redacts_arguments=True)
+
+    result = call("odd:echo", note=f"my token is {SECRET}")
+
+    assert SECRET not in json.dumps(result.content)
     assert result.redacted == 1
 
 
