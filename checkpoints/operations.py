@@ -59,7 +59,7 @@ class CheckpointSaved(Written):
     id: str
     summary: str
     created_at: datetime
-    token_count: Annotated[int, Field(description="Tokens of the embedding model")]
+    token_count: Annotated[int, Field(description="Tokens as all-MiniLM-L6-v2 counts them")]
     notice: Notice = None
 
 

@@ -62,7 +62,7 @@ class SkillCreated(Written):
     id: str
     name: str
     version: str
-    token_count: Annotated[int, Field(description="Tokens of the embedding model")]
+    token_count: Annotated[int, Field(description="Tokens as all-MiniLM-L6-v2 counts them")]
     created_at: datetime
     notice: Notice = None
 

@@ -35,7 +35,7 @@ def test_saving_keeps_everything_given(call: Call) -> None:
     assert saved.notice is None
 
 
-def test_token_count_is_that_of_the_embedding_model(call: Call) -> None:
+def test_tokens_are_counted_as_all_minilm_does(call: Call) -> None:
     saved = call("checkpoint_save", summary="tokenization", project_path=PATH)
 
     assert saved.token_count == len(["token", "##ization"])
