@@ -232,7 +232,7 @@ def test_a_caller_cannot_claim_a_folder_in_a_project_it_does_not_see(caller: Cal
 
 
 def test_what_was_stored_before_is_found_in_the_form_that_is_asked_for_now(caller: Caller) -> None:
-    migration = import_module("contextd.migrations.0007_projects_as_they_are_asked_for")
+    migration = import_module("contextd.migrations.0008_projects_as_they_are_asked_for")
     for number, remote in enumerate(["github.com/A/b", "github.com/a/B", "git.example.com/A/b"]):
         project = Project.objects.create(name=remote, git_remote=remote)
         ProjectPath.objects.create(project=project, path=f"c:\\w\\{number}")

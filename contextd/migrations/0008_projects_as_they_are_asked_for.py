@@ -25,7 +25,7 @@ def raise_drives(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("contextd", "0006_loaded_libraries")]
+    dependencies = [("contextd", "0007_job_is_joined")]
 
     operations = [
         migrations.RunPython(lower_remotes, migrations.RunPython.noop),
