@@ -10,7 +10,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html
 
-from contextd import changes, yaml_files
+from contextd import yaml_files
 from contextd.admin import (
     ModelAdmin,
     OriginFilter,
@@ -115,10 +115,6 @@ class ThreatAdmin(Transferable, Shipped, ModelAdmin[Threat]):
 
     def save_model(self, request: HttpRequest, obj: Threat, form: Any, change: bool) -> None:
         tell_redacted(request, services.write(obj, form.pattern))
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Threat]) -> None:
-        super().delete_queryset(request, queryset)
-        changes.announce("resources")
 
     @admin.action(description="Publish the selected threats", permissions=["change"])
     def publish(self, request: HttpRequest, queryset: QuerySet[Threat]) -> None:
