@@ -115,9 +115,9 @@ def of_pattern(
         evidence=[*_evidence(symptom, match), *map(_told, cases)],
         category=pattern.category,
         severity=pattern.severity,
-        checks=[*_confirming(pattern), *_telling_apart(pattern, rivals)],
+        checks=[*_confirming(pattern), *_telling_apart(pattern, rivals, named)],
         actions=_safe_first([*map(_told_action, cases), *actions_of(pattern)]),
-        distinguishing=[f"Rather “{named[one['id']]}”: {one['tell']}" for one in rivals],
+        distinguishing=[f"Rather {_of_rival(one, named)}" for one in rivals],
     )
 
 
@@ -149,14 +149,21 @@ def _confirming(pattern: Pattern) -> Iterator[Check]:
         )
 
 
-def _telling_apart(pattern: Pattern, rivals: Iterable[dict[str, str]]) -> Iterator[Check]:
+def _telling_apart(
+    pattern: Pattern, rivals: Iterable[dict[str, str]], named: dict[str, str]
+) -> Iterator[Check]:
     for rival in rivals:
         yield Check(
             id=f"{pattern.key}:or:{rival['id']}",
             about=rival["id"],
-            expect=rival["tell"],
+            expect=f"it is rather {_of_rival(rival, named)}",
             rival=pattern.key,
         )
+
+
+def _of_rival(rival: dict[str, str], named: dict[str, str]) -> str:
+    """By name, since what tells it begins with “there”."""
+    return f"“{named[rival['id']]}”: {rival['tell']}"
 
 
 def _evidence(symptom: Symptom, match: Match) -> Iterator[str]:

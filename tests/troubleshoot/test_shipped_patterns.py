@@ -36,6 +36,15 @@ def test_the_files_are_right_and_enough() -> None:
     assert len(found.patterns) >= LEAST_PATTERNS
 
 
+def test_what_tells_a_rival_speaks_of_the_rival_alone() -> None:
+    """It is put as a question, and yes counts for the rival."""
+    tells = [
+        one.tell for written in knowledge.read().patterns for one in written.entry.confused_with
+    ]
+
+    assert [tell for tell in tells if re.search(r"\bhere\b", tell)] == []
+
+
 def test_each_error_finds_its_own_pattern_without_being_in_the_index(index: WordsAlone) -> None:
     """Nor any other example of its pattern: title, cause and signatures must do."""
     misled = {
