@@ -247,11 +247,16 @@ def get(caller: Caller, remediation_id: str) -> Remediation:
     return get_record(Remediation.objects.visible_to(caller), remediation_id)
 
 
-def rate(caller: Caller, remediation_id: str, outcome: Outcome) -> Remediation:
-    """Count what became of applying it."""
+def rate(
+    caller: Caller, remediation_id: str, outcome: Outcome, *, instead_of: Outcome | None = None
+) -> Remediation:
+    """Count what became of applying it; `instead_of` is what the same caller said of it before."""
     remediation = get(caller, remediation_id)
     notes.rated(helped=outcome == "worked")
-    Remediation.objects.filter(pk=remediation.pk).update(**{outcome: F(outcome) + 1})
+    counts: dict[str, Any] = {outcome: F(outcome) + 1}
+    if instead_of:
+        counts[instead_of] = Greatest(F(instead_of) - 1, 0)
+    Remediation.objects.filter(pk=remediation.pk).update(**counts)
     remediation.refresh_from_db()
     return remediation
 

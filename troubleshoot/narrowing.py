@@ -11,6 +11,9 @@ Outcome = Literal["as_expected", "not_as_expected", "unclear"]
 SPEAKS_FOR, SPEAKS_AGAINST = 2.0, -2.5
 """What a check adds to the logarithm of the odds; not to find it weighs more than to find it."""
 
+KNOWN = 0.25
+"""Below that no hypothesis is called a cause, unless it stands."""
+
 STANDS, AHEAD = 1.0, 1.5
 """These odds has a hypothesis that stands, and so far is it ahead of those not ruled out."""
 
@@ -26,6 +29,14 @@ class Narrowed:
     ruled_out: list[Hypothesis]
     standing: Hypothesis | None
     next_check: Check | None
+
+    @property
+    def best(self) -> Hypothesis | None:
+        """What is called the cause; None for an unknown error."""
+        if self.standing or not self.hypotheses:
+            return self.standing
+        first = self.hypotheses[0]
+        return first if first.probability >= KNOWN else None
 
 
 def narrow(hypotheses: Sequence[Hypothesis], outcomes: Mapping[str, Outcome]) -> Narrowed:

@@ -218,7 +218,8 @@ class RateDiagnosis(Request):
     session_id: SessionId
     worked: Annotated[bool, Field(description="The error is gone by the fix of this hypothesis")]
     hypothesis: Annotated[
-        Filled | None, Field(max_length=100, description="Its id; by default the likeliest one")
+        Filled | None,
+        Field(max_length=100, description="Its id; by default the one called the root cause"),
     ] = None
     fixed_by: Annotated[
         Text, Field(max_length=20_000, description="What really fixed it: cause, commands, code")

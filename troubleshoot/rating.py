@@ -7,7 +7,7 @@ from django.db.models import F
 
 from contextd import limits, notes
 from contextd.callers import Caller
-from contextd.errors import Invalid, NotFound
+from contextd.errors import Invalid, NotAllowed, NotFound
 from contextd.models import get_record
 from remediations import services as remediations
 from troubleshoot import services
@@ -15,6 +15,7 @@ from troubleshoot.models import Diagnosis, Pattern
 
 Status = Diagnosis.Status
 REMEDIATION = "remediation:"
+SAVING = ("remediation_save", "remediations:remediation_save")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,8 @@ def rate(
     project_path: str | None,
 ) -> Rated:
     """Said twice it counts once; who changes his mind moves the count."""
-    if save and not fixed_by.strip():
-        raise Invalid("fixed_by is required to save a remediation", field="fixed_by")
+    if save:
+        _may_save(caller, fixed_by)
     with limits.transaction():
         visible = Diagnosis.objects.visible_to(caller).select_for_update()
         diagnosis = get_record(visible, session_id)
@@ -63,11 +64,22 @@ def rate(
     )
 
 
+def _may_save(caller: Caller, fixed_by: str) -> None:
+    if not fixed_by.strip():
+        raise Invalid("fixed_by is required to save a remediation", field="fixed_by")
+    if not caller.entry.has_tool(*SAVING):
+        raise NotAllowed(
+            f"save: the context {caller.context!r} does not hold the tool {SAVING[0]}; without "
+            "save the remediation is only offered"
+        )
+
+
 def _named(diagnosis: Diagnosis, hypothesis: str | None, fixed_by: str) -> str | None:
-    """By default the likeliest, unless something else is said to have fixed it."""
-    ids = [one["id"] for one in diagnosis.hypotheses]
+    """By default what is called the cause, unless something else is said to have fixed it."""
     if hypothesis is None:
-        return ids[0] if ids and not fixed_by.strip() else None
+        best = services.progress(diagnosis).narrowed.best
+        return best.id if best and not fixed_by.strip() else None
+    ids = [one["id"] for one in diagnosis.hypotheses]
     if hypothesis not in ids:
         names = ", ".join(ids) or "it has none"
         raise Invalid(
@@ -101,18 +113,21 @@ def _judge_remediation(
     try:
         if before == worked:
             return remediations.get(caller, remediation_id).confidence
-        outcome: remediations.Outcome = "worked" if worked else "did_not_work"
-        return remediations.rate(caller, remediation_id, outcome).confidence
+        former = None if before is None else _outcome(before)
+        rated = remediations.rate(caller, remediation_id, _outcome(worked), instead_of=former)
+        return rated.confidence
     except NotFound:  # deleted since
         return None
 
 
+def _outcome(worked: bool) -> remediations.Outcome:
+    return "worked" if worked else "did_not_work"
+
+
 def _close(diagnosis: Diagnosis, worked: bool, fixed_by: str) -> None:
-    if worked or fixed_by.strip():
-        diagnosis.status = Status.SOLVED
-    elif diagnosis.status == Status.OPEN:
-        diagnosis.status = Status.UNSOLVED
     diagnosis.fixed_by = fixed_by.strip() or diagnosis.fixed_by
+    is_solved = worked or bool(diagnosis.fixed_by) or any(diagnosis.verdicts.values())
+    diagnosis.status = Status.SOLVED if is_solved else Status.UNSOLVED
     diagnosis.save(update_fields=["verdicts", "status", "fixed_by", "updated_at"])
 
 

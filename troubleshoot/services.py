@@ -20,11 +20,10 @@ from troubleshoot.similar import KnownError, SimilarIssue
 from troubleshoot.symptoms import Symptom
 
 DIAGNOSIS = "diagnosis"
-KNOWN = 0.25
-"""Below that no hypothesis is called a cause."""
-
 RIVALRY = 0.5
 """How much a second hypothesis that is as likely takes away from the confidence in the first."""
+
+UNKNOWN = "Unknown: nothing that is known fits this error well."
 
 FIX_MATCHES = 0.6
 READ = [
@@ -66,9 +65,7 @@ class Answer:
 
     @property
     def best(self) -> Hypothesis | None:
-        """None for an unknown error."""
-        left = self.narrowed.hypotheses
-        return left[0] if left and left[0].probability >= KNOWN else None
+        return self.narrowed.best
 
     @property
     def confidence(self) -> float:
@@ -89,16 +86,11 @@ class Answer:
         if self.best:
             return self.best.root_cause
         kind = f" It is of the kind “{self.symptom.kind}”." if self.symptom.kind else ""
-        return f"Unknown: nothing that is known fits this error well.{kind}"
+        return f"{UNKNOWN}{kind}"
 
     @property
     def actions(self) -> list[Action]:
-        if self.best is None:
-            return [
-                Action(description=step)
-                for step in (*general.steps(self.category), general.REMEMBER)
-            ]
-        return recommended(self.best)
+        return recommended(self.best) if self.best else general_actions(self.category)
 
     @property
     def diagnostic_steps(self) -> list[str]:
@@ -134,6 +126,11 @@ def recommended(hypothesis: Hypothesis) -> list[Action]:
         for check in checks[:1]
     ]
     return [*sure, *hypothesis.actions]
+
+
+def general_actions(category: str) -> list[Action]:
+    """For what is unknown."""
+    return [Action(description=step) for step in (*general.steps(category), general.REMEMBER)]
 
 
 def register_for_search() -> None:
@@ -217,19 +214,17 @@ class Progress:
 
     @property
     def root_cause(self) -> str:
-        left = self.narrowed.hypotheses
-        return left[0].root_cause if left else "Unknown: every hypothesis is ruled out."
+        if best := self.narrowed.best:
+            return best.root_cause
+        return UNKNOWN if self.narrowed.hypotheses else "Unknown: every hypothesis is ruled out."
 
     @property
     def actions(self) -> list[Action]:
         """Empty while there is still something to check."""
         if self.narrowed.next_check:
             return []
-        left = self.narrowed.hypotheses
-        if left:
-            return left[0].actions
-        steps = (*general.steps(self.diagnosis.category), general.REMEMBER)
-        return [Action(description=step) for step in steps]
+        best = self.narrowed.best
+        return best.actions if best else general_actions(self.diagnosis.category)
 
 
 def progress(diagnosis: Diagnosis) -> Progress:

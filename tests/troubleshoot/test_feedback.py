@@ -1,16 +1,20 @@
 """`troubleshoot_feedback`: what is said afterwards moves success rates and offers the fix."""
 
+import dataclasses
 from typing import Any
 
 import pytest
 
-from contextd.errors import Invalid, NotFound
+from contextd import pipeline
+from contextd.callers import Caller
+from contextd.errors import Invalid, NotAllowed, NotFound
 from remediations.models import Remediation
 from tests.conftest import Call
 from tests.troubleshoot.conftest import DISK_FULL
 from troubleshoot.models import Diagnosis, Pattern
 
 Known = dict[str, Pattern]
+UNLIKELY = "cannot load the module 'yaml' of the rover"
 
 
 @pytest.fixture
@@ -89,6 +93,64 @@ def test_a_past_fix_is_rated_too(call: Call, known: Known) -> None:
     Remediation.objects.all().delete()
     gone = call("troubleshoot_feedback", session_id=session, worked=False)
     assert gone.success_rate is None
+
+
+def test_a_past_fix_whose_rating_is_taken_back_counts_once(call: Call, known: Known) -> None:
+    error = "warp coil 7 desynchronised: phase drift of 12 degrees"
+    call("remediation_save", error_message=error, error_type="WarpError", solution="reboot")
+    session = call("troubleshoot", error_message=error).session_id
+
+    for worked in (True, False):
+        rated = call("troubleshoot_feedback", session_id=session, worked=worked)
+
+    kept = Remediation.objects.get()
+    assert (kept.worked, kept.did_not_work) == (0, 1)
+    assert rated.success_rate == pytest.approx(1 / 3)
+    assert rated.status == "unsolved"
+
+
+def test_a_cause_that_was_ruled_out_is_not_credited(call: Call, known: Known) -> None:
+    session = call("troubleshoot", error_message=DISK_FULL, mode="guided").session_id
+    call("troubleshoot_continue", session_id=session, outcome="not_as_expected")
+
+    rated = call("troubleshoot_feedback", session_id=session, worked=True)
+
+    assert rated.hypothesis is None
+    assert counts("disk-full") == (0, 0)
+    call("troubleshoot_continue", session_id=session, outcome="as_expected")
+    settled = call("troubleshoot_feedback", session_id=session, worked=True)
+    assert settled.hypothesis == "inodes-gone"
+
+
+@pytest.mark.parametrize("worked", [True, False])
+def test_an_unknown_error_credits_and_blames_nothing(
+    call: Call, known: Known, worked: bool
+) -> None:
+    result = call("troubleshoot", error_message=UNLIKELY)
+
+    rated = call("troubleshoot_feedback", session_id=result.session_id, worked=worked)
+
+    assert result.hypotheses
+    assert result.root_cause.startswith("Unknown")
+    assert (rated.hypothesis, counts("module-missing")) == (None, (0, 0))
+    assert rated.status == ("solved" if worked else "unsolved")
+
+
+def test_a_context_without_remediation_save_saves_none(
+    call: Call, session: str, caller: Caller
+) -> None:
+    entry = dataclasses.replace(caller.entry, tools=("troubleshoot*",))
+    arguments = {"session_id": session, "worked": True, "fixed_by": "Grew the volume"}
+
+    with pytest.raises(NotAllowed, match="does not hold the tool remediation_save"):
+        pipeline.call(
+            "troubleshoot_feedback",
+            {**arguments, "save": True},
+            dataclasses.replace(caller, entry=entry),
+        )
+
+    assert not Remediation.objects.exists()
+    assert Diagnosis.objects.get().status == "open"
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from troubleshoot.hypotheses import Check, Hypothesis
 from troubleshoot.models import Pattern
 
 Known = dict[str, Pattern]
+UNLIKELY = "cannot load the module 'yaml' of the rover"
 
 
 def begin(call: Call, error: str = DISK_FULL) -> Any:
@@ -30,6 +31,20 @@ def test_the_next_single_check_is_asked_for(call: Call, known: Known) -> None:
     assert (check.command, check.expected) == ("df -h /var/lib/shop", "Use% is 100")
 
 
+def test_what_tells_a_rival_apart_names_it(call: Call, known: Known) -> None:
+    session = begin(call).session_id
+
+    narrowed = call("troubleshoot_continue", session_id=session, outcome="unclear")
+
+    assert (narrowed.next_check.id, narrowed.next_check.hypothesis) == (
+        "disk-full:or:inodes-gone",
+        "inodes-gone",
+    )
+    assert narrowed.next_check.expected == (
+        "it is rather “The file system has no free inodes”: df -i shows IUse% 100, df -h does not"
+    )
+
+
 def test_auto_asks_for_none(call: Call, known: Known) -> None:
     assert call("troubleshoot", error_message=DISK_FULL).next_check is None
 
@@ -41,7 +56,8 @@ def test_a_check_that_fails_rules_its_hypothesis_out(call: Call, known: Known) -
 
     assert narrowed.ruled_out == ["The file system has no free blocks"]
     assert narrowed.next_check.id == "inodes-gone:1"
-    assert narrowed.root_cause == known["inodes-gone"].cause
+    assert narrowed.hypotheses[0].probability < narrowing.KNOWN
+    assert narrowed.root_cause.startswith("Unknown")
 
 
 def test_one_hypothesis_stands_in_the_end(call: Call, known: Known) -> None:
@@ -53,6 +69,7 @@ def test_one_hypothesis_stands_in_the_end(call: Call, known: Known) -> None:
     assert narrowed.is_settled
     assert narrowed.next_check is None
     assert narrowed.hypotheses[0].id == "inodes-gone"
+    assert narrowed.root_cause == known["inodes-gone"].cause
     assert narrowed.recommended_actions[0].description == "Keep fewer small files"
 
 
@@ -67,6 +84,17 @@ def test_where_all_are_ruled_out_general_steps_remain(call: Call, know: Know) ->
     assert narrowed.recommended_actions
     with pytest.raises(Invalid, match="nothing is left to check"):
         call("troubleshoot_continue", session_id=session, outcome="unclear")
+
+
+def test_what_is_unlikely_is_not_called_the_cause(call: Call, known: Known) -> None:
+    begun = begin(call, UNLIKELY)
+
+    narrowed = call("troubleshoot_continue", session_id=begun.session_id, outcome="unclear")
+
+    assert begun.root_cause.startswith("Unknown")
+    assert narrowed.root_cause == "Unknown: nothing that is known fits this error well."
+    assert [one.id for one in narrowed.hypotheses] == ["module-missing"]
+    assert "save the fix" in narrowed.recommended_actions[-1].description
 
 
 def test_a_check_can_be_named_and_told_anew(call: Call, known: Known) -> None:
