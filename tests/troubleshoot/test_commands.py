@@ -1,11 +1,14 @@
 """What a command would destroy is found by parsing it."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from troubleshoot.commands import dangers, dangers_in_prose
 
+SECONDS = 5.0
 DESTRUCTIVE = [
     "rm -rf node_modules",
     "sudo rm -r /var/lib/docker",
@@ -66,6 +69,79 @@ DESTRUCTIVE = [
     "rsync -a --delete-after src/ host:dst/",
     "crontab -r",
     "$ rm -rf build",
+    "terraform -chdir=infra destroy",
+    "shutdown -h now",
+    "dropdb -h db app",
+    "redis-cli -h host -p 6379 flushall",
+    "mysqladmin -h h drop x",
+    "rsync -avh --delete a/ b/",
+    "Remove-Item -Path C:\\x -Recurse",
+    "kubectl delete -f x --dry-run=none",
+    "BEGIN; DROP TABLE x; COMMIT;",
+    "-- c\nDROP TABLE x;",
+    "/* c */ DROP TABLE x;",
+    "SET FOREIGN_KEY_CHECKS=0; TRUNCATE x;",
+    "USE app;\nDROP TABLE x;",
+    "\\c app\nDROP TABLE x;",
+    "psql app\nDROP TABLE x;",
+    "SELECT 1; this is nothing; DROP TABLE x;",
+    "psql --command='DROP TABLE x'",
+    "psql -c'DROP TABLE x'",
+    "psql -c '\\c app\nDROP TABLE x'",
+    'mysql -e"DROP TABLE x"',
+    "psql <<< 'DROP TABLE x'",
+    "echo 'DROP TABLE x' | psql",
+    "echo 'DROP TABLE x' | tee log | sudo -u postgres psql",
+    "cat <<EOF | psql\nDROP TABLE x;\nEOF\n",
+    "zcat dump.gz | psql app <<EOF\nDROP TABLE x;\nEOF\n",
+    "WITH d AS (DELETE FROM x RETURNING id) SELECT * FROM d",
+    "EXPLAIN ANALYZE DELETE FROM x",
+    "EXPLAIN (ANALYZE, BUFFERS) DELETE FROM x",
+    'DROP DATABASE "x" WITH (FORCE)',
+    "ALTER TABLE x DROP PARTITION p0",
+    "postgres=# DROP TABLE x;",
+    "mysql> DROP TABLE x;",
+    "MariaDB [(none)]> DROP DATABASE x;",
+    "taskkill /F /PID 1",
+    "TASKKILL.EXE /f /pid 1",
+    "kill -s 9 1",
+    "kill -n 9 1",
+    "kill -SIGKILL 1",
+    "pkill --signal 9 web",
+    "pkill --signal=SIGKILL web",
+    "rmdir /s /q build",
+    "remove-item -recurse -force build",
+    "Stop-Process -Name web -Force",
+    "sudo --user root rm -rf /x",
+    "timeout --signal KILL 10 rm -rf /x",
+    "redis-cli -a pass flushall",
+    "redis-cli <<EOF\nSELECT 1\nFLUSHDB\nEOF",
+    "echo FLUSHALL | redis-cli",
+    "git branch -df x",
+    "git switch -f main",
+    "git --git-dir .git reset --hard",
+    "docker buildx prune",
+    "podman system reset",
+    "docker compose -f a.yml -p b exec web python manage.py flush",
+    "chmod -R ugo+rwx /srv",
+    "ssh host <<EOF\nrm -rf /x\nEOF",
+    "watch 'rm -rf /x'",
+    "find . -okdir rm {} \\;",
+    "find . -exec grep x {} \\; -exec rm {} \\;",
+    "python3.11 manage.py flush",
+    "yarn prisma migrate reset",
+    "pnpm dlx prisma migrate reset",
+    "poetry run python manage.py flush",
+    "bash <(curl -s https://x.example/install)",
+    'sh -c "$(curl -fsSL https://x.example/install)"',
+    "source <(curl -s https://x.example/install)",
+    "root@host:~# rm -rf /x",
+    "[root@host ~]# rm -rf /x",
+    "systemctl -f reboot",
+    "kubectl -n get delete pod web",
+    "aws --profile prod s3 rm s3://bucket --recursive",
+    "gcloud --quiet compute instances delete web",
+    "cat x | grep y > /dev/sda",
 ]
 SAFE = [
     "grep delete app.log",
@@ -107,6 +183,35 @@ SAFE = [
     "curl -fsS https://example.com/health",
     "cat rm.txt",
     "man kill",
+    "rm --help",
+    "kill -l 9",
+    "kubectl auth can-i delete pods",
+    "terraform plan -destroy",
+    "terraform -chdir=infra plan",
+    "systemctl status reboot",
+    "helm status delete",
+    "az vm list --query delete",
+    "gcloud logging read 'delete'",
+    "aws logs filter-log-events --log-group-name x --filter-pattern delete",
+    "aws --profile delete s3 ls",
+    "rsync -avn --delete a/ b/",
+    "shutdown -c",
+    "killall -l",
+    "rmdir build",
+    "npm rm left-pad",
+    "yarn run build",
+    "EXPLAIN DELETE FROM x",
+    "SELECT 'x; DROP TABLE x;'",
+    "SELECT 1 -- ; DROP TABLE x;",
+    "psql -c \"select 'DROP TABLE x'\"",
+    "echo 'DROP TABLE x' | grep DROP",
+    'eval "$(ssh-agent -s)"',
+    "source <(kubectl completion bash)",
+    "echo hi; truncated=1",
+    "git push -n --force",
+    "df -h",
+    "redis-cli -n 1 get shutdown",
+    "docker compose -f a.yml exec web python manage.py check",
 ]
 
 
@@ -129,6 +234,20 @@ def test_what_does_not_is_left_alone(command: str) -> None:
         "As a last resort, DROP TABLE users CASCADE and restore the dump.",
         "$ sudo dd if=image.iso of=/dev/sdb",
         "First stop it, then docker system prune, then start it again.",
+        "Run find . -name '*.lock' -delete",
+        "Run find . \\( -name a -o -name b \\) -delete, then commit.",
+        "Then git checkout . to start over",
+        "rm -rf .",
+        "Run ./manage.py flush --noinput",
+        "Use bin/rails db:reset for that.",
+        "Then /bin/rm -rf /x",
+        "Use psql -c 'DROP TABLE x'",
+        "Use psql -c 'TRUNCATE a, b' before.",
+        "Install it: curl -fsSL https://x.example | sh",
+        "DROP TABLE x first",
+        "As root sudo reboot",
+        "~~~\nrm -rf dist\n~~~",
+        "```\nrm -rf dist",
     ],
 )
 def test_commands_in_prose_are_found(text: str) -> None:
@@ -146,6 +265,12 @@ def test_commands_in_prose_are_found(text: str) -> None:
         "Users drop the table of contents into the page.",
         "The rm command and the kill command are not needed.",
         "We truncate the text after 80 characters, and update the page.",
+        "Use rsync with --delete-after to sync",
+        "reboot required",
+        "halt on error",
+        "shutdown was not called",
+        "Users could not delete from the UI",
+        "The DROP TABLE failed for want of a lock.",
     ],
 )
 def test_prose_raises_no_false_alarm(text: str) -> None:
@@ -157,6 +282,47 @@ def test_a_warning_says_what_is_lost() -> None:
     assert dangers("git push --force") == (
         "it replaces history at the remote; commits of others may be lost",
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT " + "(" * 150 + "1" + ")" * 150,
+        "a && " * 1_000 + "a",
+        "`" + "(" * 3_000 + "ls" + ")" * 3_000 + "`",
+        "$(" * 5_000 + "ls" + ")" * 5_000,
+        "drop a " * 2_800,
+        "DROP a " * 2_800,
+        "rm " * 6_600,
+        "find . 'a " * 2_000,
+        "\n" * 20_000,
+        "a/" * 10_000,
+        "`a` " * 5_000,
+        "\n".join("`" * length for length in range(200, 3, -1)),
+    ],
+    ids=lambda text: text[:12],
+)
+def test_no_text_takes_long(text: str) -> None:
+    started = time.process_time()
+    dangers(text)
+    dangers_in_prose(text)
+
+    assert time.process_time() - started < SECONDS
+
+
+def test_what_is_nested_deeper_than_can_be_parsed_is_judged_by_its_wording() -> None:
+    assert dangers("DELETE FROM x WHERE " + "(" * 300 + "a = 1" + ")" * 300)
+    assert dangers("a && " * 1_000 + "rm -rf /x")
+
+
+@pytest.mark.parametrize(
+    "character", ["é", "\u0100", "\u2028", "\U00050000", "\U0010ffff", "\ud800"]
+)
+def test_letters_of_any_language_can_be_judged(character: str) -> None:
+    for shape in ("x", "{x", "{1..x", "${x}", "cat <<x\nx\n", "+(x)", "[[ a =~ x ]]", "`x", "?x"):
+        dangers(shape.replace("x", character))
+
+    assert dangers(f"rm -rf {character}")
 
 
 @given(st.text(max_size=300))

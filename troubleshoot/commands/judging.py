@@ -1,86 +1,97 @@
-"""Goes through a script, or prose with commands in it, and asks the rules."""
+"""Goes through a script and asks the rules."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from functools import lru_cache
 
-from troubleshoot.commands import rules, shell, sql
+from troubleshoot.commands import programs, rules, shell, sql
 from troubleshoot.commands.shell import Invocation
 
 DEEPEST = 4
 """So far are programs followed that start others: `sudo env sh -c "..."`."""
 
+UNSEEN = "it runs what another command prints, unseen"
 # Programs that run the rest of their line, and options of theirs that take a value.
 _STARTERS = {
-    "sudo": {"-u", "-g", "-h", "-p", "-C", "-r", "-t"}, "doas": {"-u", "-C"}, "env": {"-u", "-C"},
-    "nohup": set(), "time": {"-f", "-o"}, "nice": {"-n"}, "ionice": {"-c", "-n", "-p"},
-    "timeout": {"-s", "-k"}, "watch": {"-n"}, "xargs": {"-I", "-n", "-P", "-L", "-d", "-a"},
-    "command": set(), "exec": set(), "setsid": set(), "stdbuf": {"-i", "-o", "-e"}, "npx": {"-p"},
-    "bundle": set(), "busybox": set(), "uv": set(), "poetry": set(), "strace": {"-o", "-p", "-e"},
+    "sudo": {
+        *("-u", "-g", "-h", "-p", "-C", "-r", "-t", "-D", "-R", "-T", "-U"),
+        *("--user", "--group", "--host", "--prompt", "--chdir", "--role", "--type", "--close-from"),
+    },
+    "doas": {"-u", "-C"}, "env": {"-u", "-C", "--unset", "--chdir"}, "nohup": set(),
+    "time": {"-f", "-o", "--format", "--output"}, "nice": {"-n", "--adjustment"},
+    "ionice": {"-c", "-n", "-p", "--class", "--classdata"},
+    "timeout": {"-s", "-k", "--signal", "--kill-after"}, "watch": {"-n", "--interval"},
+    "xargs": {
+        *("-I", "-n", "-P", "-L", "-d", "-a", "-s", "-E", "--max-args", "--max-procs"),
+        *("--max-lines", "--delimiter", "--arg-file"),
+    },
+    "command": set(), "exec": set(), "setsid": set(), "stdbuf": {"-i", "-o", "-e"},
+    "busybox": set(), "strace": {"-o", "-p", "-e"}, "npx": {"-p", "--package"}, "bunx": set(),
+    "pnpx": set(), "bundle": set(), "uv": set(), "poetry": set(), "pdm": set(), "pipenv": set(),
+    "yarn": {"--cwd"}, "pnpm": {"-C", "--dir", "--filter"}, "npm": {"--prefix"},
 }  # fmt: skip
-_SKIPPED = {"timeout": 1, "bundle": 1, "uv": 1, "poetry": 1}
-_SHELLS = {"sh", "bash", "zsh", "dash", "ksh", "fish", "su", "pwsh", "powershell", "cmd"}
+_MANAGERS = {"bundle", "uv", "poetry", "pdm", "pipenv", "yarn", "pnpm", "npm"}
+_RUNNING = {"exec", "run", "dlx", "x"}
+# What managers of packages do themselves under the name of a program.
+_OWN_VERBS = {"rm", "unlink", "prune", "git", "kill"}
+_SHELLS = {
+    "sh", "bash", "zsh", "dash", "ksh", "fish", "su", "pwsh", "powershell", "cmd",
+    "iex", "Invoke-Expression",
+}  # fmt: skip
 _REMOTE = {"ssh": 1, "kubectl": 0, "oc": 0, "docker": 0, "podman": 0, "docker-compose": 0}
-_SQL_CLIENTS = {
+SQL_CLIENTS = {
     "psql", "mysql", "mariadb", "sqlite3", "sqlcmd", "cockroach", "clickhouse-client", "duckdb",
 }  # fmt: skip
-
-_PROGRAMS = "|".join(re.escape(name) for name in sorted(rules.RULES, key=len, reverse=True))
-# Behind an article a program's name is a noun.
-_COMMAND_IN_PROSE = re.compile(
-    r"(?<![\w./$-])(?<!\b[Tt]he )(?<!\b[Aa] )(?<!\b[Aa]n )"
-    rf"(?:sudo +)?(?:{_PROGRAMS}|mkfs(?:\.\w+)?)(?= +\S)"
+_OF_SSH = {"-p", "-i", "-l", "-o", "-F", "-J", "-L", "-R", "-b", "-c", "-D", "-E", "-m", "-W"}
+_STATEMENTS = {"DROP", "TRUNCATE", "DELETE", "ALTER", "UPDATE"}
+_DOWNLOADED = re.compile(r"\s*(?:\$\(|<\(|`)\s*(?:curl|wget|fetch|iwr|irm)\b")
+_PROMPT = re.compile(
+    r"^[ \t]*(?:\$|#|%|>|PS [^>\n]*>|[\w.@~:/+-]+[$#%]|\[[^\]\n]*\][$#]|\w*[=('\"*!^-][#>]"
+    r"|(?:mysql|sqlite|MariaDB \[[^\]\n]*\]|[\w.]+:\d+)>|\w+=[#>]) +",
+    re.MULTILINE,
 )
-_STATEMENT_IN_PROSE = re.compile(
-    r"(?<!\w)(?:DROP|TRUNCATE|DELETE +FROM|ALTER +TABLE)(?= )", re.IGNORECASE
-)
-_SENTENCE_END = re.compile(r"[.,:!?)](?:\s|$)|[;(\u2014]|\s(?:[-\u2013]|and|or|then)\s")
-_FENCED = re.compile(r"^ *(```+|~~~+)[^\n]*\n(.*?)^ *\1", re.MULTILINE | re.DOTALL)
-_INLINE = re.compile(r"`([^`\n]+)`")
-_PROMPT = re.compile(r"^\s*(?:\$|#|>|PS [^>\n]*>|[\w.@~-]+[$#]) +", re.MULTILINE)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def dangers(command: str) -> tuple[str, ...]:
     """What the command would destroy; empty when it is safe as far as can be read."""
-    script = _PROMPT.sub("", command)
-    found = [
-        what for invocation in shell.invocations(script) for what in _of(invocation, deeper=DEEPEST)
-    ]
-    if sql.is_sql(script):
-        found += sql.dangers(script)
+    script = _PROMPT.sub("", command[: shell.LONGEST])
+    invocations = shell.invocations(script)
+    found = [what for invocation in invocations for what in _of(invocation, deeper=DEEPEST)]
+    statements = [script] if sql.is_sql(script) else map(_as_typed, invocations)
+    found += [what for statement in statements for what in sql.dangers(statement)]
     return tuple(dict.fromkeys(found))
 
 
-def dangers_in_prose(text: str) -> tuple[str, ...]:
-    """Of the commands that a text tells to run, in code or between its words."""
-    code = [match[2] for match in _FENCED.finditer(text)]
-    text = _FENCED.sub("\n", text)
-    code += _INLINE.findall(text)
-    told = _told(_INLINE.sub(" ", text))
-    return tuple(dict.fromkeys(what for part in (*code, *told) for what in dangers(part)))
-
-
-def _told(prose: str) -> Iterator[str]:
-    """From a program's name to the end of its sentence."""
-    for pattern in (_COMMAND_IN_PROSE, _STATEMENT_IN_PROSE):
-        for match in pattern.finditer(prose):
-            line = prose[match.start() :].partition("\n")[0]
-            yield _SENTENCE_END.split(line, maxsplit=1)[0]
+def _as_typed(invocation: Invocation) -> str:
+    """A statement, where a client was started on the line before; its words are in capitals."""
+    words = (invocation.program, *invocation.arguments)
+    return " ".join(words) if invocation.program in _STATEMENTS else ""
 
 
 def _of(invocation: Invocation, *, deeper: int) -> Iterator[str]:
     for target in invocation.writes_to:
-        if what := rules.of_redirection(target):
+        if what := programs.of_redirection(target):
             yield what
-    if invocation.program in _SHELLS and invocation.fed_by:
-        yield "it runs what another command prints, unseen"
-    rule = rules.rule_for(invocation.program)
+    if _runs_unseen(invocation):
+        yield UNSEEN
+    rule = programs.rule_for(invocation.program)
     if rule and not rules.is_dry(invocation) and (what := rule(invocation)):
         yield what
     if deeper:
         yield from _of_started(invocation, deeper - 1)
+
+
+def _runs_unseen(invocation: Invocation) -> bool:
+    arguments = invocation.arguments
+    if invocation.program in _SHELLS:
+        return bool(invocation.fed_by) or any(
+            word.startswith("<(") or (word.startswith(("$(", "`")) and option.endswith("c"))
+            for option, word in zip(("", *arguments), arguments, strict=False)
+        )
+    is_evaluating = invocation.program in {"eval", "source", "."}
+    return is_evaluating and any(map(_DOWNLOADED.match, arguments))
 
 
 def _of_started(invocation: Invocation, deeper: int) -> Iterator[str]:
@@ -90,42 +101,67 @@ def _of_started(invocation: Invocation, deeper: int) -> Iterator[str]:
     for script in _scripts(invocation):
         for inner in shell.invocations(script):
             yield from _of(inner, deeper=deeper)
-    if invocation.program in _SQL_CLIENTS:
-        for text in (*invocation.arguments, invocation.reads):
-            yield from sql.dangers(text)
+    if invocation.program in SQL_CLIENTS:
+        for text in (*map(_value, invocation.arguments), invocation.reads):
+            yield from sql.dangers(_PROMPT.sub("", text))
+
+
+def _value(argument: str) -> str:
+    """Of an option, where it is written together with it: `--command=x`, `-cx`."""
+    if argument.startswith("--"):
+        return argument.partition("=")[2]
+    return argument[2:] if argument.startswith("-") else argument
 
 
 def _started(invocation: Invocation) -> Iterator[Invocation]:
     arguments = invocation.arguments
+    places: list[int] = []
     if invocation.program in _STARTERS:
-        place = _first_operand(arguments, _STARTERS[invocation.program])
-        found = invocation.after(place + _SKIPPED.get(invocation.program, 0))
-        if found and invocation.program == "xargs":
-            found = replace(found, arguments=(*found.arguments, "{}"))
+        places = [_first_started(invocation)]
     elif invocation.program == "find":
-        executes = {"-exec", "-execdir", "-ok"}
-        found = invocation.after(_place(arguments, executes))
+        executes = {"-exec", "-execdir", "-ok", "-okdir"}
+        places = [n + 1 for n, word in enumerate(arguments) if word in executes]
     elif invocation.program in _REMOTE and "--" in arguments:
-        found = invocation.after(_place(arguments, {"--"}))
-    else:
-        found = None
-    if found:
-        yield found
+        places = [_place(arguments, {"--"})]
+    for place in places:
+        if (found := invocation.after(place)) and not _is_own_verb(invocation, found):
+            fed = invocation.program == "xargs"
+            yield replace(found, arguments=(*found.arguments, "{}")) if fed else found
     if invocation.program in {"docker", "podman", "kubectl", "docker-compose"}:
         yield from _started_in_container(invocation)
+
+
+def _first_started(invocation: Invocation) -> int:
+    arguments, program = invocation.arguments, invocation.program
+    place = _first_operand(arguments, _STARTERS[program])
+    if program == "timeout":
+        return place + 1
+    if program in _MANAGERS and {*arguments[place : place + 1]} & _RUNNING:
+        rest = arguments[place + 1 :]
+        return place + 1 + _first_operand(rest, {"--package", "-p", "--with", "--python"})
+    return place
+
+
+def _is_own_verb(manager: Invocation, started: Invocation) -> bool:
+    place = _first_operand(manager.arguments, _STARTERS.get(manager.program, set()))
+    is_direct = manager.arguments[place : place + 1] == (started.program,)
+    return manager.program in _MANAGERS and is_direct and started.program in _OWN_VERBS
 
 
 def _started_in_container(invocation: Invocation) -> Iterator[Invocation]:
     """Where nothing separates it from the options, any program we know may be it."""
     verbs = {"exec", "run"}
-    if not verbs & set(invocation.operands[:3]) or "--" in invocation.arguments:
+    if not verbs & set(rules.command_words(invocation)[:3]) or "--" in invocation.arguments:
         return
     after = _place(invocation.arguments, verbs)
-    known = _SHELLS | _SQL_CLIENTS | rules.RULES.keys()
-    for place, word in enumerate(invocation.arguments[after + 1 :], after + 1):
-        if word.rpartition("/")[2] in known and (found := invocation.after(place)):
+    for place, word in enumerate(invocation.arguments[after:], after):
+        if is_known(word.rpartition("/")[2]) and (found := invocation.after(place)):
             yield found
             return
+
+
+def is_known(program: str) -> bool:
+    return program in _SHELLS | SQL_CLIENTS or programs.rule_for(program) is not None
 
 
 def _scripts(invocation: Invocation) -> Iterator[str]:
@@ -138,12 +174,15 @@ def _scripts(invocation: Invocation) -> Iterator[str]:
                 yield arguments[place + 1]
     elif invocation.program == "eval":
         yield " ".join(arguments)
+    elif invocation.program == "watch":
+        yield " ".join(arguments[_first_operand(arguments, _STARTERS["watch"]) :])
     elif invocation.program == "ssh":
-        place = _first_operand(arguments, {"-p", "-i", "-l", "-o", "-F", "-J", "-L", "-R"})
+        place = _first_operand(arguments, _OF_SSH)
         yield " ".join(arguments[place + 1 :])
+        yield invocation.reads
 
 
-def _first_operand(arguments: tuple[str, ...], with_value: set[str]) -> int:
+def _first_operand(arguments: tuple[str, ...], with_value: Container[str]) -> int:
     place = 0
     while place < len(arguments):
         word = arguments[place]

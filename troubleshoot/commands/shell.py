@@ -1,17 +1,24 @@
 """Reads shell scripts: which programs they start, with what arguments."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import re
+from collections.abc import Container
+from dataclasses import dataclass, replace
 from functools import cache
 
 from tree_sitter import Node, Parser
 
 LONGEST = 20_000
+SEEN_AT_MOST = 50
+"""So many parts of a command are looked at for the one that it begins with."""
+
+# The parser looks letters up in a table that ends there; what lies beyond crashes the process.
+_BEYOND = re.compile(r"[^\x00-\xff]")
 _QUOTED = {"raw_string", "ansi_c_string"}
 _ARGUMENTS = {
     "word", "number", "string", "raw_string", "ansi_c_string", "concatenation", "expansion",
     "simple_expansion", "command_substitution", "process_substitution", "translated_string",
 }  # fmt: skip
+_SAME_SURROUNDINGS = {"command", "redirected_statement", "list", "pipeline"}
 _ESCAPED = str.maketrans("", "", "\\")
 
 
@@ -19,8 +26,8 @@ _ESCAPED = str.maketrans("", "", "\\")
 class Invocation:
     """One program with its arguments, quotes taken off.
 
-    `writes_to` are the files its output replaces, `reads` the text given to it (a here document),
-    `fed_by` the program whose output it reads.
+    `writes_to` are the files its output replaces, `reads` the text given to it (a here document or
+    what `echo` prints), `fed_by` the program whose output it reads.
     """
 
     program: str
@@ -49,25 +56,43 @@ class Invocation:
     def operands(self) -> tuple[str, ...]:
         return tuple(word for word in self.arguments if not word.startswith("-"))
 
+    def words(self, with_value: Container[str]) -> tuple[str, ...]:
+        """Its operands, but for the values of these options."""
+        pairs = zip(("", *self.arguments), self.arguments, strict=False)
+        return tuple(
+            word for last, word in pairs if not word.startswith("-") and last not in with_value
+        )
+
     def after(self, count: int) -> "Invocation | None":
         """What is started by this one, as `sudo` and `env` do: the arguments from there on."""
         rest = self.arguments[count:]
         return _named(rest, self) if rest else None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Surroundings:
     """What stands around a command and belongs to it."""
 
-    writes_to: list[str] = field(default_factory=list)
+    writes_to: tuple[str, ...] = ()
     reads: str = ""
     fed_by: str = ""
 
 
 def invocations(script: str) -> list[Invocation]:
     """Also those in substitutions, functions and loops; broken scripts give what can be read."""
-    root = _parser().parse(script[:LONGEST].encode("utf-8", "replace")).root_node
-    return list(_started(root, _Surroundings()))
+    root = _parser().parse(_BEYOND.sub("_", script[:LONGEST]).encode()).root_node
+    found: list[Invocation] = []
+    waiting = [(root, _Surroundings())]  # not recursion: scripts may be nested as deep as they like
+    while waiting:
+        node, around = waiting.pop()
+        if node.type == "redirected_statement":
+            around = _redirected(node, around)
+            if not node.child_by_field_name("body"):
+                found.append(Invocation("", (), around.writes_to))
+        elif node.type == "command":
+            found.append(_invocation(node, around))
+        waiting += reversed(_within(node, around))
+    return found
 
 
 @cache
@@ -77,36 +102,84 @@ def _parser() -> Parser:
     return get_parser("bash")
 
 
-def _started(node: Node, around: _Surroundings) -> Iterator[Invocation]:
-    if node.type == "redirected_statement":
-        around = _redirected(node, around)
-    if node.type == "command":
-        yield _invocation(node, around)
-    elif node.type == "redirected_statement" and not node.child_by_field_name("body"):
-        yield Invocation("", (), tuple(around.writes_to))
-    fed_by = ""
-    for child in node.children:
-        inner = around if child.type in {"command", "redirected_statement", "list"} else None
-        inner = inner or _Surroundings()
-        if node.type == "pipeline" and child.is_named:
-            inner = _Surroundings(inner.writes_to, inner.reads, fed_by)
-            fed_by = _first_program(child) or fed_by
-        yield from _started(child, inner)
+def _within(node: Node, around: _Surroundings) -> list[tuple[Node, _Surroundings]]:
+    """Its children, each with what belongs to it."""
+    if node.type == "pipeline":
+        return _stages(node, around)
+    if node.type == "heredoc_redirect":
+        return [(child, around) for child in node.children]
+    body = node.child_by_field_name("body") if node.type == "redirected_statement" else None
+    # What follows in the pipeline stands inside the here document of its first command.
+    fed = _fed_by(body, around) if body else _Surroundings()
+    return [
+        (child, fed if child.type == "heredoc_redirect" else _of_child(child, around))
+        for child in node.children
+    ]
+
+
+def _of_child(child: Node, around: _Surroundings) -> _Surroundings:
+    return around if child.type in _SAME_SURROUNDINGS else _Surroundings()
+
+
+def _stages(pipeline: Node, around: _Surroundings) -> list[tuple[Node, _Surroundings]]:
+    """The first is given what feeds the pipeline, the last what is redirected."""
+    *commands, last = [child for child in pipeline.children if child.is_named] or [pipeline]
+    stages, given = [], replace(around, writes_to=()) if around.fed_by else _Surroundings()
+    for command in commands:
+        stages.append((command, given))
+        given = _fed_by(command, given)
+    own = around.reads if not around.fed_by else ""
+    return [*stages, (last, _Surroundings(around.writes_to, own or given.reads, given.fed_by))]
+
+
+def _fed_by(stage: Node, around: _Surroundings) -> _Surroundings:
+    """What the next command of a pipeline is given by this one."""
+    first = _first_command(stage)
+    if first is None:
+        return _Surroundings(fed_by=around.fed_by)
+    if stage.type == "redirected_statement":
+        around = _redirected(stage, around)
+    command = _invocation(first, around)
+    return _Surroundings(reads=_printed(command), fed_by=command.program or around.fed_by)
+
+
+def _first_command(node: Node) -> Node | None:
+    waiting = [node]
+    for _ in range(SEEN_AT_MOST):
+        if not waiting:
+            break
+        found = waiting.pop()
+        if found.type == "command":
+            return found
+        waiting += reversed(found.children)
+    return None
+
+
+def _printed(command: Invocation) -> str:
+    """As far as it can be told without running it."""
+    if command.program in {"echo", "printf"}:
+        return " ".join(command.operands).replace("\\n", "\n")
+    return command.reads if command.program in {"cat", "tee"} else ""
 
 
 def _redirected(node: Node, around: _Surroundings) -> _Surroundings:
-    redirected = _Surroundings(list(around.writes_to), around.reads, around.fed_by)
+    writes_to, reads = list(around.writes_to), around.reads
     for child in node.children:
         if child.type == "file_redirect" and any(
             c.type in {">", ">|", "&>"} for c in child.children
         ):
             target = child.child_by_field_name("destination")
-            redirected.writes_to += [_text(target)] if target else []
-        elif child.type in {"heredoc_redirect", "herestring_redirect"}:
-            redirected.reads += "".join(
-                _text(part) for part in child.children if part.type in {"heredoc_body", *_ARGUMENTS}
-            )
-    return redirected
+            writes_to += [_text(target)] if target else []
+        reads += _given(child)
+    return _Surroundings(tuple(writes_to), reads, around.fed_by)
+
+
+def _given(redirection: Node) -> str:
+    """The text of a here document or a here string."""
+    if redirection.type not in {"heredoc_redirect", "herestring_redirect"}:
+        return ""
+    parts = {"heredoc_body", *_ARGUMENTS}
+    return "".join(_text(part) for part in redirection.children if part.type in parts)
 
 
 def _invocation(node: Node, around: _Surroundings) -> Invocation:
@@ -115,17 +188,13 @@ def _invocation(node: Node, around: _Surroundings) -> Invocation:
         for child in node.children
         if child.type == "command_name" or child.type in _ARGUMENTS
     ]
-    outer = Invocation("", (), tuple(around.writes_to), around.reads, around.fed_by)
-    return _named(words, outer)
+    reads = around.reads + "".join(map(_given, node.children))
+    return _named(words, Invocation("", (), around.writes_to, reads, around.fed_by))
 
 
 def _named(words: "list[str] | tuple[str, ...]", outer: Invocation) -> Invocation:
     program = words[0].rpartition("/")[2] if words else ""
     return Invocation(program, tuple(words[1:]), outer.writes_to, outer.reads, outer.fed_by)
-
-
-def _first_program(node: Node) -> str:
-    return next((found.program for found in _started(node, _Surroundings())), "")
 
 
 def _text(node: Node) -> str:

@@ -4,35 +4,83 @@ import logging
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from typing import Any
 
 LONGEST = 20_000
-_VERBS = re.compile(
-    r"\s*(?:DROP|TRUNCATE|DELETE|UPDATE|ALTER|SELECT|WITH|FLUSH|KILL)\b", re.IGNORECASE
+MOST_STATEMENTS, LONGEST_STATEMENT = 200, 4_000
+
+_BEGINNINGS = re.compile(
+    r"(?:ALTER|BEGIN|COMMIT|CREATE|DELETE|DROP|EXPLAIN|FLUSH|GRANT|INSERT|KILL|LOCK|REVOKE|ROLLBACK"
+    r"|SAVEPOINT|SELECT|SET|START|TRUNCATE|UPDATE|USE|VACUUM|WITH)\b",
+    re.IGNORECASE,
 )
-_WHOLE = re.compile(
-    r"DROP\s+(?:USER|ROLE|EXTENSION|OWNED|PUBLICATION|SUBSCRIPTION|TABLESPACE|DATABASE|SCHEMA)"
-    r"\s+(?:BY\s+|IF\s+EXISTS\s+)?[\w'\"`.@%-]+(?:\s*(?:CASCADE|RESTRICT|WITH\b.*))?\s*;?\s*",
-    re.IGNORECASE | re.DOTALL,
+_JUDGED = re.compile(
+    r"(?:DROP|TRUNCATE|DELETE|UPDATE|ALTER|SELECT|WITH|INSERT|EXPLAIN)\b", re.IGNORECASE
 )
+# Comments and commands of the client (`\c shop`) are left out, what is quoted stays whole.
+_PIECE = re.compile(
+    r"""(?P<skipped>--[^\n]*|/\*.*?(?:\*/|\Z)|^[ \t]*\\[^\n]*)
+      | '(?:[^']|'')*(?:'|\Z) | "[^"]*(?:"|\Z) | `[^`]*(?:`|\Z)
+      | \$(?P<tag>\w*)\$.*?(?:\$(?P=tag)\$|\Z)
+      | (?P<end>;) | [^;'"`$/\\\n-]+ | .""",
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
+)
+_EXPLAINED = re.compile(r"EXPLAIN\s+(?P<how>\([^)]*\)|(?:(?:ANALYZE|VERBOSE)\s+)*)", re.IGNORECASE)
 _ENDING = re.compile(r"\bpg_(?:terminate_backend|drop_replication_slot)\s*\(", re.IGNORECASE)
+# What the parser cannot read, or keeps as text.
+_NAME = r"[\w\"`\[<:$'{]\S*"
+_WORDINGS = [
+    (re.compile(pattern, re.IGNORECASE | re.DOTALL), what)
+    for pattern, what in (
+        (
+            r"DROP\s+(?:TABLE|DATABASE|SCHEMA|(?:MATERIALIZED\s+)?VIEW|INDEX|SEQUENCE|TYPE|DOMAIN"
+            r"|FUNCTION|PROCEDURE|TRIGGER|POLICY|EVENT|USER|ROLE|EXTENSION|OWNED|PUBLICATION"
+            rf"|SUBSCRIPTION|TABLESPACE|SERVER)\s+{_NAME}",
+            "DROP cannot be undone",
+        ),
+        (rf"TRUNCATE\s+TABLE\s+{_NAME}", "TRUNCATE removes all rows"),
+        (rf"DELETE\s+FROM\s+{_NAME}", "DELETE deletes rows for good"),
+        (rf"UPDATE\s+{_NAME}\s+SET\s", "UPDATE changes rows for good"),
+        (rf"ALTER\s+TABLE\s+{_NAME}\s.*\bDROP\b", "ALTER ... DROP loses what it drops"),
+    )
+]
 
 
 def is_sql(text: str) -> bool:
     """Whether it begins as a statement does; not whether it is a right one."""
-    return bool(_VERBS.match(text))
+    return bool(_BEGINNINGS.match(next(_statements(text), "")))
 
 
 def dangers(text: str) -> list[str]:
     """What the statements would destroy; nothing for what is not SQL."""
-    if not is_sql(text) and ";" not in text:
-        return []
-    return list(dict.fromkeys(_all(text[:LONGEST])))
+    statements = (one for one in _statements(text) if _JUDGED.match(one))
+    judged = islice(statements, MOST_STATEMENTS)
+    return list(dict.fromkeys(what for statement in judged for what in _of_text(statement)))
 
 
-def _all(text: str) -> Iterator[str]:
-    for statement in _parsed(text):
-        yield from _of(statement)
+def _statements(text: str) -> Iterator[str]:
+    told = ""
+    for piece in _PIECE.finditer(text[:LONGEST]):
+        if not piece["end"]:
+            told += "" if piece["skipped"] else piece[0]
+        elif told.strip():
+            yield told.strip()[:LONGEST_STATEMENT]
+            told = ""
+    if told.strip():
+        yield told.strip()[:LONGEST_STATEMENT]
+
+
+def _of_text(statement: str) -> list[str]:
+    if explained := _EXPLAINED.match(statement):
+        if "analyze" not in explained["how"].lower():
+            return []
+        statement = statement[explained.end() :].strip()
+    try:
+        found = [what for one in _parsed(statement) for what in _of(one)]
+    except RecursionError:  # nested deeper than anybody writes
+        found = []
+    return found or _by_wording(statement)
 
 
 @cache
@@ -55,26 +103,17 @@ def _parsed(text: str) -> list[Any]:
 
 def _of(statement: Any) -> Iterator[str]:
     exp = _library().exp
-    match statement:
-        case exp.Drop():
-            yield f"DROP {statement.args.get('kind') or ''} cannot be undone".replace("  ", " ")
-        case exp.TruncateTable():
-            yield "TRUNCATE removes all rows"
-        case exp.Delete() | exp.Update():
-            yield from _of_rows(statement)
-        case exp.Alter():
-            if any(isinstance(action, exp.Drop) for action in statement.args.get("actions") or []):
-                yield "ALTER ... DROP loses what it drops"
-        case _:
-            yield from _of_others(statement.sql())
-
-
-def _of_others(statement: str) -> Iterator[str]:
-    """What the parser keeps as text, and calls of functions."""
-    if _WHOLE.fullmatch(statement):
-        yield "DROP cannot be undone"
-    elif _ENDING.search(statement):
-        yield "it ends the work of others on the database"
+    for inner in (statement, *(part.this for part in statement.find_all(exp.CTE))):
+        match inner:
+            case exp.Drop():
+                yield f"DROP {inner.args.get('kind') or ''} cannot be undone".replace("  ", " ")
+            case exp.TruncateTable():
+                yield "TRUNCATE removes all rows"
+            case exp.Delete() | exp.Update():
+                yield from _of_rows(inner)
+            case exp.Alter():
+                if any(isinstance(one, exp.Drop) for one in inner.args.get("actions") or []):
+                    yield "ALTER ... DROP loses what it drops"
 
 
 def _of_rows(statement: Any) -> Iterator[str]:
@@ -88,3 +127,9 @@ def _of_rows(statement: Any) -> Iterator[str]:
         yield f"{verb} without WHERE {what} every row"
     else:
         yield f"{verb} {what} rows for good"
+
+
+def _by_wording(statement: str) -> list[str]:
+    if _ENDING.search(statement):
+        return ["it ends the work of others on the database"]
+    return [what for pattern, what in _WORDINGS if pattern.match(statement)]

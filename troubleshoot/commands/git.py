@@ -1,0 +1,75 @@
+"""What commands of git lose."""
+
+from troubleshoot.commands.rules import Rule, always, with_options, with_words
+from troubleshoot.commands.shell import Invocation
+
+_WITH_VALUE = {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix"}
+UNCOMMITTED = "changes that are not committed are lost"
+
+
+def pushes(invocation: Invocation) -> str | None:
+    if "-n" in invocation.options:
+        return None
+    words = [word for word in invocation.operands if word != "push"][1:]
+    forced = {"-f", "--force", "--mirror", "--force-with-lease"} & invocation.options
+    if forced or any(word.startswith("+") for word in words):
+        return "it replaces history at the remote; commits of others may be lost"
+    if {"--delete", "-d"} & invocation.options or any(word.startswith(":") for word in words):
+        return "it deletes a branch or tag at the remote"
+    return None
+
+
+def checks_out(invocation: Invocation) -> str | None:
+    forced = {"-f", "--force"} & invocation.options
+    return UNCOMMITTED if forced or {"--", "."} & set(invocation.arguments) else None
+
+
+def restores(invocation: Invocation) -> str | None:
+    staged_only = "--staged" in invocation.options and "--worktree" not in invocation.options
+    return None if staged_only else UNCOMMITTED
+
+
+def cleans(invocation: Invocation) -> str | None:
+    forced = {"-f", "--force"} & invocation.options and "-n" not in invocation.options
+    return "files that git does not know are deleted" if forced else None
+
+
+def removes_tracked(invocation: Invocation) -> str | None:
+    return None if "--cached" in invocation.options else "it deletes the files too"
+
+
+def removes_branch(invocation: Invocation) -> str | None:
+    options = invocation.options
+    forced = {"-d", "--delete"} & options and {"-f", "--force"} & options
+    return "commits that are on no other branch are lost" if forced or "-D" in options else None
+
+
+_GIT: dict[str, Rule] = {
+    "reset": with_options(UNCOMMITTED, "--hard", "--merge"),
+    "push": pushes,
+    "clean": cleans,
+    "checkout": checks_out,
+    "restore": restores,
+    "rm": removes_tracked,
+    "branch": removes_branch,
+    "switch": with_options(UNCOMMITTED, "-f", "--force", "--discard-changes"),
+    "stash": with_words("what was stashed is lost", "stash drop", "stash clear"),
+    "filter-branch": always("it rewrites all history"),
+    "filter-repo": always("it rewrites all history"),
+    "reflog": with_words(
+        "commits on no branch cannot be found again", "reflog expire", "reflog delete"
+    ),
+    "gc": with_options("commits on no branch are deleted now", "--prune"),
+    "prune": always("commits on no branch are deleted now"),
+    "update-ref": with_options("it deletes a reference", "-d"),
+    "worktree": with_options("changes in the work tree are lost", "--force", "-f"),
+}
+
+
+def git(invocation: Invocation) -> str | None:
+    """Its options stand before the command: `git -C folder -c key=value reset --hard`."""
+    words = list(invocation.arguments)
+    while words and words[0].startswith("-"):
+        del words[: 2 if words[0] in _WITH_VALUE else 1]
+    rule = _GIT.get(words[0]) if words else None
+    return rule(Invocation("git", tuple(words))) if rule else None
