@@ -56,6 +56,9 @@ HostAndPort = Annotated[
         "must be a host and a port, such as gateway.example.com:8090",
     ),
 ]
+Credential = Annotated[
+    str, spelled(r"[!-~]*", "must be letters, digits and signs of ASCII, without spaces")
+]
 SecretKey = Annotated[str, spelled(r"(?s).{32,}", "must have at least 32 characters")]
 
 
@@ -103,7 +106,7 @@ class Environment(BaseSettings):
         validation_alias=variable("EMBEDDING_MODEL"),
         description="Model to embed with; another one re-embeds everything in the background.",
     )
-    embedding_api_key: str = Field(
+    embedding_api_key: Credential = Field(
         "",
         validation_alias=variable("EMBEDDING_API_KEY"),
         description="Bearer token for `EMBEDDING_BASE_URL`.",
@@ -119,7 +122,7 @@ class Environment(BaseSettings):
         validation_alias=variable("CONTEXTD_LLM_MODEL"),
         description="Its name; needed with `CONTEXTD_LLM_BASE_URL`.",
     )
-    llm_api_key: str = Field(
+    llm_api_key: Credential = Field(
         "",
         validation_alias=variable("CONTEXTD_LLM_API_KEY"),
         description="Key for `CONTEXTD_LLM_BASE_URL`.",

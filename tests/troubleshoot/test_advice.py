@@ -82,6 +82,55 @@ def test_a_known_case_that_it_names_gets_more_likely(
     assert "model:1" not in evidence
 
 
+def test_saying_it_again_makes_nothing_likelier(
+    call: Call, known: Known, model: ModelServer
+) -> None:
+    error = "touch: cannot touch 'x': No space left on device"
+    once = suggestion(known_id="disk-full", likelihood="medium")
+    model.suggestions = [once]
+    before = probabilities(call("troubleshoot", error_message=error))
+    model.suggestions = [once, once, once]
+    repeated = probabilities(call("troubleshoot", error_message=error))
+    model.suggestions = [suggestion(), *[suggestion(known_id="model:1")] * 2]
+    alone = probabilities(call("troubleshoot", error_message=UNKNOWN))
+
+    assert repeated == before
+    assert alone == {"model:1": 0.5}
+
+
+def probabilities(result: Any) -> dict[str, float]:
+    return {one.id: one.probability for one in result.hypotheses}
+
+
+def test_commands_nested_deeper_than_can_be_parsed_are_answered(
+    call: Call, known: Known, model: ModelServer
+) -> None:
+    commands = ["SELECT " + "(" * 300 + "1" + ")" * 300, "a && " * 300 + "a"]
+    model.suggestions = [
+        suggestion(fixes=[{"description": "Do it", "command": one} for one in commands])
+    ]
+    result = call("troubleshoot", error_message=UNKNOWN)
+
+    assert result.hypotheses[0].id == "model:1"
+
+
+def test_a_model_that_refuses_the_limit_of_tokens_is_asked_without(
+    call: Call, known: Known, model: ModelServer
+) -> None:
+    refusal = b'{"error": {"message": "Unsupported parameter: \'max_tokens\'"}}'
+
+    def refusing(server: ModelServer, path: str) -> tuple[int, bytes]:
+        if "max_tokens" in server.requests[-1]["body"]:
+            return 400, refusal
+        return 200, server.envelope(path, {"suggestions": server.suggestions})
+
+    model.answer = refusing
+    result = call("troubleshoot", error_message=UNKNOWN)
+
+    assert result.hypotheses[0].id == "model:1"
+    assert len(model.requests) == 2
+
+
 def test_what_is_known_well_is_not_asked(call: Call, known: Known, model: ModelServer) -> None:
     call("troubleshoot", error_message="ModuleNotFoundError: No module named 'yaml'")
 
@@ -100,6 +149,8 @@ def test_what_is_known_well_is_not_asked(call: Call, known: Known, model: ModelS
         (raw(b" " * 600_000), "answers too much"),
         (saying({"suggestions": []}), "something else"),
         (saying({"suggestions": [suggestion()] * 4}), "something else"),
+        (saying({"suggestions": [suggestion(description="a\0b")]}), "something else"),
+        (saying({"suggestions": [suggestion(reasons=["\ud800"])]}), "something else"),
         (saying({"suggestions": [suggestion(likelihood="certain")]}), "something else"),
         (saying({"suggestions": [suggestion(root_cause="x" * 2_001)]}), "something else"),
         (saying({"suggestions": [{**suggestion(), "run_now": "rm -rf /"}]}), "something else"),
@@ -156,3 +207,13 @@ def test_a_model_needs_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTEXTD_LLM_BASE_URL", "https://models.example.com/v1")
     with pytest.raises(Exception, match="CONTEXTD_LLM_MODEL: needed with CONTEXTD_LLM_BASE_URL"):
         environment.read()
+
+
+@pytest.mark.parametrize("name", ["CONTEXTD_LLM_API_KEY", "EMBEDDING_API_KEY"])
+def test_a_key_that_no_header_can_hold_is_refused_at_start(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "schlüssel-of-mine")
+    with pytest.raises(Exception, match=f"{name}: must be letters, digits and signs of ASCII") as e:
+        environment.read()
+    assert "of-mine" not in str(e.value)

@@ -59,18 +59,27 @@ async def _post(question: str) -> bytes:
     address = dialects.address(environment.llm_base_url or "", dialect)
     body = dialect.body(environment.llm_model, INSTRUCTIONS, question)
     headers = dialect.headers(environment.llm_api_key)
-    async with (
-        httpx2.AsyncClient(timeout=None) as client,
-        client.stream("POST", address, json=body, headers=headers) as response,
-    ):
-        if response.status_code != httpx2.codes.OK:
-            raise Unhelpful(f"answers {response.status_code}")
+    async with httpx2.AsyncClient(timeout=None, headers=headers) as client:
+        status, content = await _answer(client, address, body)
+        if status == httpx2.codes.BAD_REQUEST and dialects.LIMIT.encode() in content:
+            # Models that reason refuse it; what takes its place would count their reasoning too.
+            unlimited = {name: value for name, value in body.items() if name != dialects.LIMIT}
+            status, content = await _answer(client, address, unlimited)
+    if status != httpx2.codes.OK:
+        raise Unhelpful(f"answers {status}")
+    return content
+
+
+async def _answer(
+    client: httpx2.AsyncClient, address: str, body: Mapping[str, Any]
+) -> tuple[int, bytes]:
+    async with client.stream("POST", address, json=body) as response:
         content = bytearray()
         async for piece in response.aiter_bytes():
             content += piece
             if len(content) > MOST_BYTES:
                 raise Unhelpful("answers too much")
-        return bytes(content)
+        return response.status_code, bytes(content)
 
 
 def _read(content: bytes) -> Advice:

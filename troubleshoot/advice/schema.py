@@ -4,8 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Short = Annotated[str, Field(max_length=300)]
-Long = Annotated[str, Field(max_length=2_000)]
+from contextd.validation import Text
+
+Short = Annotated[Text, Field(max_length=300)]
+Long = Annotated[Text, Field(max_length=2_000)]
 
 
 class Part(BaseModel):
@@ -18,7 +20,7 @@ class Look(Part):
 
 
 class Fix(Part):
-    description: Annotated[str, Field(max_length=1_000)]
+    description: Annotated[Text, Field(max_length=1_000)]
     command: Annotated[Long, Field(description="Empty for none")]
 
 
@@ -26,10 +28,10 @@ class Suggestion(Part):
     """One possible cause."""
 
     known_id: Annotated[
-        str | None,
+        Text | None,
         Field(max_length=100, description="The id of the known case that it is, else null"),
     ]
-    description: Annotated[str, Field(min_length=1, max_length=200)]
+    description: Annotated[Text, Field(min_length=1, max_length=200)]
     root_cause: Annotated[Long, Field(min_length=1)]
     likelihood: Literal["low", "medium", "high"]
     reasons: Annotated[list[Short], Field(max_length=6)]

@@ -16,16 +16,17 @@ AGREEING = {"low": 0.0, "medium": 0.4, "high": 0.8}
 def with_advice(
     hypotheses: Sequence[Hypothesis], advice: Advice, *, model: str, kind: str | None
 ) -> list[Hypothesis]:
-    """The likeliest first."""
+    """The likeliest first; what is said of one again counts nothing."""
     known = {one.id: one for one in hypotheses}
+    weighed = dict(known)
     for number, suggestion in enumerate(advice.suggestions, 1):
-        same = known.get(suggestion.known_id or "")
+        same = known.pop(suggestion.known_id or "", None)
         if same:
-            known[same.id] = _agreed(same, suggestion, model)
-        else:
+            weighed[same.id] = _agreed(same, suggestion, model)
+        elif suggestion.known_id not in weighed:
             added = _new(number, suggestion, model, kind)
-            known[added.id] = added
-    return sorted(known.values(), key=lambda one: (-one.odds, one.id))[: MOST + 1]
+            weighed[added.id] = added
+    return sorted(weighed.values(), key=lambda one: (-one.odds, one.id))[: MOST + 1]
 
 
 def _agreed(hypothesis: Hypothesis, suggestion: Suggestion, model: str) -> Hypothesis:
