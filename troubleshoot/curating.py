@@ -1,9 +1,9 @@
 """What people do with patterns: write, correct and draft them."""
 
 from collections.abc import Mapping
+from itertools import chain, count
 from typing import Annotated, Any
 
-from django.utils import timezone
 from pydantic import Field, ValidationError
 
 from contextd import faults, limits, redaction, search, shipped
@@ -109,4 +109,5 @@ def draft_of(diagnosis: Diagnosis) -> Pattern:
 
 def _free_key(title: str) -> str:
     key = "-".join(["draft", *knowledge.words_of(title)])[:50].strip("-")
-    return key if not _exists(key) else f"{key}-{timezone.now():%y%m%d%H%M%S}"
+    keys = chain([key], (f"{key}-{number}" for number in count(2)))
+    return next(free for free in keys if not _exists(free))

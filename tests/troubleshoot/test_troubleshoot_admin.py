@@ -170,6 +170,21 @@ def test_a_solved_session_becomes_a_draft_that_is_published(
     assert likeliest(call, error) == draft.key
 
 
+@pytest.mark.parametrize("error", ["WarpError: the core is cold", "ошибка: ядро остыло"])
+def test_each_solved_session_of_the_same_error_becomes_a_draft(
+    admin_client: Client, call: Call, know: Know, error: str
+) -> None:
+    sessions = [call("troubleshoot", error_message=error).session_id for _ in range(3)]
+    for session in sessions:
+        call("troubleshoot_feedback", session_id=session, worked=True, fixed_by="Warm it up")
+
+    chosen = {"action": "draft_patterns", "_selected_action": sessions}
+    page = admin_client.post(SESSIONS, chosen, follow=True)
+
+    assert page.status_code == 200
+    assert Pattern.objects.filter(is_draft=True).count() == 3
+
+
 def test_sessions_are_shown_and_not_edited(admin_client: Client, call: Call, know: Know) -> None:
     know("disk-full")
     session = call("troubleshoot", error_message=DISK_FULL).session_id
