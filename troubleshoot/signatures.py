@@ -13,6 +13,8 @@ from contextd import limits
 from troubleshoot.models import Pattern
 
 LONGEST = 20_000
+"""So much of a text is searched: of a longer one half at each end, since either has the error."""
+
 SECONDS = 1.0
 """One that takes longer is left out: people write them, and some cannot be searched for."""
 
@@ -85,7 +87,7 @@ def needed_by(expression: str) -> str:
 
 def found_in(texts: Sequence[str], signatures: Iterable[Signature]) -> dict[int, str]:
     """The ids of patterns, with the longest part of a text that fits one of their signatures."""
-    texts = [text[:LONGEST] for text in texts]
+    texts = [part for text in texts for part in _searched(text)]
     found: dict[int, str] = {}
     for signature in signatures:
         for text in texts:
@@ -93,6 +95,10 @@ def found_in(texts: Sequence[str], signatures: Iterable[Signature]) -> dict[int,
                 known = found.get(signature.pattern_id, "")
                 found[signature.pattern_id] = max(known, _part(text, signature), key=len)
     return {pattern_id: part for pattern_id, part in found.items() if part}
+
+
+def _searched(text: str) -> list[str]:
+    return [text] if len(text) <= LONGEST else [text[: LONGEST // 2], text[-LONGEST // 2 :]]
 
 
 def _part(text: str, signature: Signature) -> str:

@@ -33,6 +33,13 @@ def test_the_longest_part_that_fits_is_told() -> None:
     assert signatures.found_in([TEXT], known) == {1: "code E404"}
 
 
+@pytest.mark.parametrize("place", [0, 49_000])
+def test_both_ends_of_a_long_text_are_searched(place: int) -> None:
+    text = "-" * place + "code E404" + "-" * (50_000 - place)
+
+    assert signatures.found_in([text], signatures.compiled({1: [r"code E\d+"]})) == {1: "code E404"}
+
+
 def test_what_is_broken_is_left_out() -> None:
     assert signatures.compiled({1: ["(x", "y"]})[0].needed == "y"
 

@@ -3,6 +3,7 @@
 The same weights as in a diagnosis, on an index kept in memory: 2,000 errors take seconds.
 """
 
+import copy
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -70,12 +71,17 @@ class WordsAlone:
         return signatures.compiled({pk: row.signatures for pk, row in self.patterns.items()})
 
     def ranked(self, error: str, without_examples_of: int | None = None) -> list[str]:
-        """Keys of patterns, the likeliest first."""
+        """Keys of patterns, the likeliest first; what is left out tells no kind of error either."""
         symptom = symptoms.read(error, facts={}, tags=())
+        known = self.patterns
+        if without_examples_of:
+            bare = copy.copy(known[without_examples_of])
+            bare.errors = []
+            known = known | {without_examples_of: bare}
         hits = self._hits(symptom.read.text, symptom.read.headline, without_examples_of)
         signed = signatures.found_in(symptom.texts, self.signatures)
         odds = {
-            pk: weighing.evidence(symptom, self.patterns[pk], hits.get(pk), signed.get(pk, "")).odds
+            pk: weighing.evidence(symptom, known[pk], hits.get(pk), signed.get(pk, "")).odds
             for pk in {*hits, *signed}
         }
         return [self.patterns[pk].key for pk in sorted(odds, key=lambda pk: (-odds[pk], pk))]
