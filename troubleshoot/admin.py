@@ -24,8 +24,8 @@ from troubleshoot import curating, library
 from troubleshoot.models import Diagnosis, Pattern
 
 WRITTEN = [
-    *("key", "title", "category", "severity", "technologies", "errors", "signatures", "cause"),
-    *("confirm", "fix", "confused_with", "tags", "references"),
+    *("key", "title", "category", "severity", "technologies", "versions", "errors", "signatures"),
+    *("cause", "confirm", "fix", "confused_with", "tags", "references"),
 ]
 COUNTED = ["used_count", "last_used_at", "worked", "did_not_work", "created_at", "updated_at"]
 SEPARATOR = "\n---\n"
@@ -76,6 +76,7 @@ class PatternRows(Rows):
         *("technologies", "errors", "signatures", "confirm", "fix", "confused_with"),
         *("tags", "references"),
     ]
+    objects = ["versions"]
     flags = ["is_draft"]
 
     def known(self, row: Mapping[str, Any]) -> Pattern | None:

@@ -180,6 +180,9 @@ def _evidence(symptom: Symptom, match: Match) -> Iterator[str]:
     if evidence.names_technology:
         named = [one for one in match.pattern.technologies if symptom.names_one_of([one])]
         yield f"The error or its context names {', '.join(named)}"
+    if evidence.fits_version:
+        ranges = ", ".join(f"{name} {range}" for name, range in match.pattern.versions.items())
+        yield f"The version that is told is one where it happens: {ranges}"
     if match.pattern.worked or match.pattern.did_not_work:
         yield _record(match.pattern.worked, match.pattern.did_not_work)
 

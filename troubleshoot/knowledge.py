@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 import regex
-from pydantic import AnyUrl, BaseModel, ConfigDict, Field, StringConstraints
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from pydantic import AfterValidator, AnyUrl, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic_core import PydanticCustomError
 
 from contextd import expressions, yaml_files
 from contextd.yaml_files import Complaint, Faulty, Place, YamlFile
@@ -41,6 +43,18 @@ Prose = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 Script = Annotated[str, StringConstraints(strip_whitespace=True, max_length=2_000)]
 Printed = Annotated[str, StringConstraints(pattern=r"\S", max_length=10_000)]
 Regex = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+
+
+def _range(written: str) -> str:
+    try:
+        SpecifierSet(written)
+    except InvalidSpecifier:
+        raise PydanticCustomError("range", "must be versions such as >=3.12 or >=9,<16") from None
+    return written
+
+
+Product = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9.+]*$", max_length=50)]
+Versions = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_range)]
 
 
 class Part(BaseModel):
@@ -77,6 +91,7 @@ class Entry(Part):
     category: CategoryName
     severity: SeverityName
     technologies: Annotated[list[Word], Field(min_length=1, max_length=20)]
+    versions: Annotated[dict[Product, Versions], Field(max_length=10)] = {}
     errors: Annotated[list[Printed], Field(min_length=2, max_length=50)]
     signatures: Annotated[list[Regex], Field(max_length=20)] = []
     cause: Prose

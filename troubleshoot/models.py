@@ -48,6 +48,11 @@ class Pattern(ShippedRecord):
     category = models.CharField(max_length=13, choices=Category)
     severity = models.CharField(max_length=8, choices=Severity)
     technologies = ArrayField(models.CharField(max_length=50), size=20, default=list)
+    versions = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text='{"python": ">=3.12"}: where alone it happens, if a version decides',
+    )
     errors = ArrayField(models.TextField(max_length=10_000), size=50, default=list)
     signatures = ArrayField(
         models.CharField(max_length=500),

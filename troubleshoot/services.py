@@ -27,8 +27,17 @@ UNKNOWN = "Unknown: nothing that is known fits this error well."
 
 FIX_MATCHES = 0.6
 READ = [
-    *("title", "cause", "confirm", "fix", "category", "severity", "technologies", "errors"),
-    *("signatures", "confused_with", "tags", "references", "origin", "used_count", "worked"),
+    *("title", "cause", "confirm", "fix", "category", "severity", "technologies", "versions"),
+    *(
+        "errors",
+        "signatures",
+        "confused_with",
+        "tags",
+        "references",
+        "origin",
+        "used_count",
+        "worked",
+    ),
     *("did_not_work", "success_rate", "last_used_at", "updated_at"),
 ]
 """What people read of a pattern."""

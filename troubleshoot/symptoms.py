@@ -29,6 +29,8 @@ _LANGUAGES = {
     "python", "javascript", "typescript", "java", "kotlin", "scala", "go", "rust", "cpp", "ruby",
     "php", "dotnet", "swift", "elixir",
 }  # fmt: skip
+# How people write the names of products whose versions decide.
+_SPELLINGS = {"node": r"node(?:\.?js)?", "java": "java|jdk|openjdk", "postgres": "postgres(?:ql)?"}
 _KIN = {frozenset({"javascript", "typescript"}), frozenset({"java", "kotlin"}),
         frozenset({"java", "scala"})}  # fmt: skip
 
@@ -38,7 +40,7 @@ class Symptom:
     """An error as told. `printed` is the message with its stack, without what loggers add.
 
     `texts` are that and, where it differs, what was given. `kind` is what kind of error it is,
-    `technologies` are those that the text, the facts or the tags name.
+    `technologies` are those that the text, the facts or the tags name, `circumstances` the facts.
     """
 
     read: Reading
@@ -47,6 +49,16 @@ class Symptom:
     texts: tuple[str, ...]
     kind: str | None
     technologies: frozenset[str]
+    circumstances: tuple[str, ...]
+
+    def version_of(self, product: str) -> str | None:
+        """As the circumstances tell it: `python: 3.12.1`, `runtime: Node.js v18`."""
+        name = _SPELLINGS.get(product, re.escape(product))
+        told = re.compile(
+            rf"(?<![\w-])(?:{name})(?:[ _-]?version)?[\s:=/_-]*v?(\d+(?:\.\d+){{0,3}})(?![\w-])"
+        )
+        found = (told.search(circumstance) for circumstance in self.circumstances)
+        return next((match[1] for match in found if match), None)
 
     @property
     def language(self) -> str:
@@ -85,6 +97,7 @@ def read(
         texts=tuple(dict.fromkeys([printed, given])),
         kind=kind_of(fault),
         technologies=frozenset(named),
+        circumstances=tuple(f"{name} {value}".lower() for name, value in facts.items()),
     )
 
 

@@ -8,6 +8,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from packaging.specifiers import SpecifierSet
+
 from contextd.search import Hit
 from remediations.scoring import Scores
 from remediations.services import Match as PastFix
@@ -20,6 +22,7 @@ SIGNATURE, WORDING = 1.0, 1.2
 """For a signature at all, and for the logarithm of how much text it fits: long is special."""
 
 SAME_KIND, NAMED, OTHER_LANGUAGE = 0.8, 1.0, -2.0
+FITTING_VERSION, OTHER_VERSION = 0.5, -2.0
 CATEGORY, OTHER_CATEGORY, TAG = 0.5, -0.5, 0.4
 TRUST = 1.5
 FIXED_BEFORE = 1.6
@@ -38,6 +41,7 @@ class Evidence:
     same_kind: bool
     names_technology: bool
     other_language: bool
+    fits_version: bool | None
     same_category: bool | None
     shared_tags: int
     trust: float
@@ -56,9 +60,16 @@ class Evidence:
             + NAMED * self.names_technology
             + OTHER_LANGUAGE * self.other_language
             + said
+            + self._version
             + TAG * min(2, self.shared_tags)
             + TRUST * self.trust
         )
+
+    @property
+    def _version(self) -> float:
+        if self.fits_version is None:
+            return 0.0
+        return FITTING_VERSION if self.fits_version else OTHER_VERSION
 
     @property
     def _wording(self) -> float:
@@ -86,10 +97,21 @@ def evidence(
         same_kind=bool(symptom.kind) and symptom.kind in kinds(pattern),
         names_technology=symptom.names_one_of(pattern.technologies),
         other_language=symptom.excludes(pattern.technologies),
+        fits_version=fits_version(symptom, pattern),
         same_category=None if category is None else category == pattern.category,
         shared_tags=len(own_tags & tags),
         trust=2 * pattern.success_rate - 1,
     )
+
+
+def fits_version(symptom: Symptom, pattern: Pattern) -> bool | None:
+    """None where no version is told that decides."""
+    fits = [
+        SpecifierSet(versions).contains(told)
+        for product, versions in pattern.versions.items()
+        if (told := symptom.version_of(product))
+    ]
+    return all(fits) if fits else None
 
 
 def kinds(pattern: Pattern) -> set[str | None]:

@@ -153,6 +153,29 @@ def test_the_callers_words_about_the_cause_count(call: Call, known: Known) -> No
     assert told > plain > otherwise
 
 
+@pytest.mark.parametrize(
+    ("fits", "contradicts"),
+    [
+        ({"python": "3.12.1"}, {"python": "3.11"}),
+        ({"python_version": "v3.13"}, {"Python version": "Python 3.9.2 (main)"}),
+        ({"runtime": "Python 3.12"}, {"runtime": "CPython, python/3.8"}),
+    ],
+)
+def test_a_version_that_is_told_counts_where_it_decides(
+    call: Call, know: Know, fits: dict[str, str], contradicts: dict[str, str]
+) -> None:
+    know("module-missing", versions={"python": ">=3.12"})
+    other = {"python_package": "2.1", "pip": "24.0", "shell": "python"}
+    told, silent, contradicted = (
+        call("troubleshoot", error_message="No module named 'imp'", context=context).hypotheses[0]
+        for context in (fits, other, contradicts)
+    )
+
+    assert told.probability > silent.probability > contradicted.probability
+    assert "one where it happens: python >=3.12" in " ".join(told.evidence)
+    assert "one where it happens" not in " ".join(silent.evidence)
+
+
 def test_a_pattern_that_helped_is_likelier_than_one_that_did_not(call: Call, know: Know) -> None:
     pattern = know("disk-full")
     probabilities = []

@@ -17,13 +17,20 @@ from troubleshoot.models import Diagnosis, Pattern
 PATTERNS = "/admin/troubleshoot/pattern/"
 SESSIONS = "/admin/troubleshoot/diagnosis/"
 LISTS = ["technologies", "signatures", "tags", "references"]
-JSON = ["confirm", "fix", "confused_with"]
+JSON = ["confirm", "fix", "confused_with", "versions"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def form(key: str, **changes: Any) -> dict[str, Any]:
-    values = {**KNOWN["module-missing"], "key": key, "confused_with": [], "tags": [], **changes}
+    values = {
+        **KNOWN["module-missing"],
+        "key": key,
+        "confused_with": [],
+        "tags": [],
+        "versions": {},
+    }
+    values |= changes
     values |= {name: "\n".join(values.get(name, [])) for name in LISTS}
     values |= {name: json.dumps(values[name]) for name in JSON}
     return {**values, "errors": "\r\n---\r\n".join(values["errors"])}
@@ -75,6 +82,7 @@ def test_a_pattern_that_is_changed_is_found_by_its_new_words(
     ("changes", "problem"),
     [
         ({"signatures": ["(x"]}, "is no regular expression"),
+        ({"versions": {"python": "three"}}, "must be versions such as"),
         ({"confirm": [{"run": "df"}]}, "confirm.0.expect: Field required"),
         ({"confused_with": [{"id": "nobody", "tell": "x"}]}, "there is no pattern nobody"),
         (
