@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import yaml
@@ -15,21 +16,39 @@ from gateway import names
 from gateway.offering import Offer
 
 LONGEST_RAW = 2000
+LARGE, LEAST = 16 * 1024, 4
+"""In characters, about: from when on it is made in a thread, and what the shortest part takes."""
+LARGEST_YAML = 256 * 1024
 _CODES = ("code", "errorCode", "statusCode")
 _RETRIABLE = ("retriable", "retryable")
+_ESCAPED = "\\U000"
 _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 logger = logging.getLogger(__name__)
 
 
+def is_large(structured: Any) -> bool:
+    """Whether its YAML takes so long to make that it should be made in a thread."""
+    left, parts = LARGE, [structured]
+    while parts and left > 0:
+        part = parts.pop()
+        left -= len(part) if isinstance(part, str) else LEAST
+        if not isinstance(part, dict | list):
+            continue
+        if len(part) * LEAST > left:
+            return True
+        parts += [*part, *part.values()] if isinstance(part, dict) else part
+    return left <= 0
+
+
 def success(offer: Offer, result: dict[str, Any]) -> Relayed:
-    """Content as it came; what is structured is offered as YAML text too."""
+    """Content as it came; what is structured is offered as YAML text too, if it is not huge."""
     structured = result.get("structuredContent")
     blocks = [block for block in result.get("content") or [] if isinstance(block, dict)]
     content = [addressed(offer.namespace, block) for block in blocks]
     if structured is not None and not offer.gives_plain_json:
         others = [block for block in content if block.get("type") != "text"]
-        content = [{"type": "text", "text": to_yaml(structured)}, *others]
+        content = [{"type": "text", "text": as_text(structured)}, *others]
     return Relayed(content=content, structured=structured, meta=result.get("_meta"))
 
 
@@ -58,17 +77,29 @@ def at_address(namespace: str, resource: dict[str, Any]) -> dict[str, Any]:
     return {**resource, "uri": names.address(namespace, str(resource["uri"]))}
 
 
+def as_text(structured: Any) -> str:
+    plain = json.dumps(structured, ensure_ascii=False, separators=(",", ":"))
+    return to_yaml(structured) if len(plain) <= LARGEST_YAML else plain
+
+
 def to_yaml(structured: Any) -> str:
-    return yaml.dump(
-        structured, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=1_000_000
-    )
+    dump = partial(yaml.dump, structured, allow_unicode=True, sort_keys=False, width=1_000_000)
+    text = str(dump(Dumper=_Dumper))
+    # The quick one escapes what lies beyond the first 65536 characters, emoji among them.
+    return str(dump(Dumper=_SlowDumper)) if _ESCAPED in text else text
 
 
-class _Dumper(yaml.SafeDumper):
+class _SlowDumper(yaml.SafeDumper):
     """Without anchors: a value that occurs twice is written twice."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
+
+
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # one of two
+    """The same in C, where there is one."""
+
+    ignore_aliases = _SlowDumper.ignore_aliases
 
 
 def failure(name: str, result: dict[str, Any]) -> UpstreamFailed:

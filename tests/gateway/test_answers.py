@@ -1,5 +1,6 @@
 """How failures and structured results of upstreams are worded."""
 
+import json
 from typing import Any
 
 import pytest
@@ -60,6 +61,33 @@ def test_yaml_keeps_order_and_signs_and_repeats_what_occurs_twice() -> None:
     twice = {"city": "Zürich"}
 
     assert answers.to_yaml({"b": twice, "a": twice}) == "b:\n  city: Zürich\na:\n  city: Zürich\n"
+
+
+def test_yaml_keeps_emoji() -> None:
+    assert answers.to_yaml({"a": "😀"}) == "a: 😀\n"
+
+
+def test_what_is_huge_stays_json() -> None:
+    structured = {"a": "x" * answers.LARGEST_YAML}
+
+    (block,) = answers.success(OFFER, {"structuredContent": structured}).content
+
+    assert block["text"] == json.dumps(structured, separators=(",", ":"))
+
+
+@pytest.mark.parametrize(
+    ("structured", "is_large"),
+    [
+        (None, False),
+        ({"a": ["b", 1, None]}, False),
+        ({"a": "x" * answers.LARGE}, True),
+        ({"x" * answers.LARGE: 1}, True),
+        ([0] * answers.LARGE, True),
+        ([["abcdefgh"] * 10] * 500, True),
+    ],
+)
+def test_what_is_made_in_a_thread(structured: Any, is_large: bool) -> None:
+    assert answers.is_large(structured) is is_large
 
 
 def test_blocks_that_are_no_text_stay() -> None:
