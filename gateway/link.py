@@ -12,11 +12,16 @@ from typing import Any, ClassVar, cast
 from weakref import WeakKeyDictionary
 
 import anyio
-from django.conf import settings
 from mcp import ClientSession, MCPError
 from mcp.shared.dispatcher import CallOptions, ProgressFnT
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
-from mcp.types import DiscoverResult, Implementation, ServerCapabilities
+from mcp.types import (
+    CONNECTION_CLOSED,
+    REQUEST_TIMEOUT,
+    DiscoverResult,
+    Implementation,
+    ServerCapabilities,
+)
 from mcp.types.version import LATEST_MODERN_VERSION
 
 import contextd
@@ -33,7 +38,7 @@ from contextd.errors import (
 from contextd.operations import Relayed
 from contextd.prompts import Said
 from contextd.resources import Raw
-from gateway import answers, place, wire
+from gateway import answers, offering, place, services, wire
 from gateway.offering import Offer
 from gateway.wire import Peer
 
@@ -42,8 +47,9 @@ Report = Callable[[float, float | None, str | None], Awaitable[None]]
 Session = tuple[ClientSession, JSONRPCDispatcher[Any]]
 
 CONNECT_SECONDS = 5
-CONTROL_SECONDS = 20
 GONE = "the gateway ended during the call; whether the upstream did something is not known"
+LATE = "the gateway did not answer in time; whether the upstream did something is not known"
+UNFORESEEN = "the call failed inside the gateway; see its log"
 
 _KNOWN: dict[str, type[ContextdError]] = {"timeout": TimedOut, "busy": Busy, "validation": Invalid}
 _PEER = DiscoverResult(
@@ -55,12 +61,6 @@ _PEER = DiscoverResult(
 )
 
 
-def not_running() -> str:
-    if settings.CONTEXTD_GATEWAY_ADDRESS:
-        return "the gateway does not answer at CONTEXTD_GATEWAY_ADDRESS, so nothing can be called"
-    return "the gateway is not running, so no upstream can be called; start `manage.py up`"
-
-
 async def call(
     offer: Offer, arguments: Mapping[str, Any], principal: str, conversation: Conversation
 ) -> Relayed:
@@ -69,6 +69,8 @@ async def call(
     result = await exchange(offer, "tools/call", params, principal, conversation)
     if result.get("isError"):
         raise answers.failure(offer.canonical, result)
+    if answers.is_large(result.get("structuredContent")):
+        return await asyncio.to_thread(answers.success, offer, result)
     return answers.success(offer, result)
 
 
@@ -108,11 +110,11 @@ async def exchange(
         "replied": list(conversation.replied),
     }
     result = await ask("contextd/ask", asked, offer.seconds, conversation.report)
-    while "held" in result:
+    while "result" not in result:
         answer = {"held": result["held"], "principal": principal}
         answer |= await reply_to(result["questions"], answer, conversation)
         result = await ask("contextd/answer", answer, offer.seconds, conversation.report)
-    return result
+    return cast(dict[str, Any], result["result"])
 
 
 async def reply_to(
@@ -178,7 +180,9 @@ class Line:
             async with connected(self._ended) as session:
                 self._opened.set_result(session)
                 await self._ended.wait()
-        except UpstreamFailed as error:
+        except Exception as error:  # whatever it is, those who wait have to know
+            if self._opened.done():
+                raise
             self._opened.set_exception(error)
 
 
@@ -190,7 +194,7 @@ async def connected(ended: anyio.Event) -> AsyncIterator[Session]:
     except place.NotAdmitted as error:
         raise UpstreamFailed(str(error)) from None
     except (OSError, ValueError, TimeoutError):
-        raise UpstreamFailed(not_running()) from None
+        raise UpstreamFailed(f"{place.not_running()}, so no upstream can be called") from None
     try:
         async with wire.connected(peer_of(reader, writer), ended) as (incoming, outgoing):
             dispatcher: JSONRPCDispatcher[Any] = JSONRPCDispatcher(incoming, outgoing)
@@ -207,14 +211,16 @@ def peer_of(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Peer:
         writer.write(line)
         await writer.drain()
 
-    return Peer(partial(reader.read, wire.CHUNK), write)
+    return Peer(partial(reader.read, wire.CHUNK), write, longest=wire.LONGEST_OF_OURS)
 
 
 def as_ours(error: MCPError) -> ContextdError:
-    """What the gateway said of the failure; without any word of it, the gateway is gone."""
-    data = error.error.data
+    """What the gateway said of the failure, or why it said nothing."""
+    data, code = error.error.data, error.error.code
     if not isinstance(data, Mapping) or "category" not in data:
-        return UpstreamFailed(GONE)
+        if code == REQUEST_TIMEOUT:
+            return TimedOut(LATE)
+        return UpstreamFailed(GONE if code == CONNECTION_CLOSED else UNFORESEEN)
     category = _KNOWN.get(str(data["category"]), UpstreamFailed)
     details = {"cause": data["cause"]} if data.get("cause") else {}
     return category(error.error.message, **details)
@@ -225,5 +231,6 @@ def control(action: str, namespace: str) -> str:
 
     For commands and pages, which have no event loop.
     """
-    asked = ask(f"contextd/{action}", {"namespace": namespace}, CONTROL_SECONDS)
+    seconds = offering.seconds_of_start(services.named(namespace))
+    asked = ask(f"contextd/{action}", {"namespace": namespace}, seconds)
     return str(asyncio.run(asked)["state"])

@@ -23,6 +23,7 @@ EDITION = """
          WHERE kind IN ('tool', 'prompt'))
     ))
 """
+END_SECONDS = 30
 SHOWN_DIGITS = 12
 """Of a digest: enough to tell one definition from another."""
 
@@ -96,6 +97,12 @@ def as_offer(feature: UpstreamFeature) -> Offer:
 def seconds_of(upstream: Upstream) -> float:
     """How long a call may take: its process may have to be started for it."""
     return (upstream.request_timeout_ms + upstream.startup_timeout_ms) / 1000
+
+
+def seconds_of_start(upstream: Upstream) -> float:
+    """How long an end, a start, and the reading of all of its lists may take."""
+    listing_ms = len(Kind) * upstream.discovery_timeout_ms
+    return END_SECONDS + (upstream.startup_timeout_ms + listing_ms) / 1000
 
 
 def offered_resources(*, offset: int, limit: int) -> list[OfferedResource]:

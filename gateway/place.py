@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import hmac
 import secrets
+import socket
 from pathlib import Path
 
 from django.conf import settings
@@ -13,6 +14,7 @@ from contextd.embedded import addresses
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 GREETING_SECONDS = 5
+LOOK_SECONDS = 2
 
 
 class NotAdmitted(OSError):
@@ -26,6 +28,27 @@ def socket_path() -> Path:
 def host_and_port(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
     return host.strip("[]"), int(port)
+
+
+def not_running() -> str:
+    if settings.CONTEXTD_GATEWAY_ADDRESS:
+        return "the gateway does not answer at CONTEXTD_GATEWAY_ADDRESS"
+    return "the gateway is not running (`manage.py up` starts it)"
+
+
+def is_reached() -> bool:
+    """Whether a gateway listens where it should be."""
+    address = settings.CONTEXTD_GATEWAY_ADDRESS
+    try:
+        if address:
+            socket.create_connection(host_and_port(address), LOOK_SECONDS).close()
+        else:
+            with socket.socket(socket.AF_UNIX) as ours:
+                ours.settimeout(LOOK_SECONDS)
+                ours.connect(str(socket_path()))
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 async def reach() -> Connection:
@@ -47,7 +70,7 @@ async def introduce(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
     theirs, ours = await word(reader), secrets.token_hex(32)
     writer.write(f"{proof('caller', theirs)}\n{ours}\n".encode())
     await writer.drain()
-    if not hmac.compare_digest(await word(reader), proof("gateway", ours)):
+    if not is_same(await word(reader), proof("gateway", ours)):
         raise NotAdmitted("the gateway has another token (CONTEXTD_GATEWAY_TOKEN)")
 
 
@@ -57,7 +80,7 @@ async def admit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     writer.write(f"{ours}\n".encode())
     async with asyncio.timeout(GREETING_SECONDS):
         shown, theirs = await word(reader), await word(reader)
-    if not hmac.compare_digest(shown, proof("caller", ours)):
+    if not is_same(shown, proof("caller", ours)):
         raise NotAdmitted("a caller has another token")
     writer.write(f"{proof('gateway', theirs)}\n".encode())
     await writer.drain()
@@ -68,6 +91,10 @@ async def word(reader: asyncio.StreamReader) -> str:
     if not line:
         raise NotAdmitted("the gateway has another token (CONTEXTD_GATEWAY_TOKEN)")
     return line.decode("ascii", "replace").strip()
+
+
+def is_same(shown: str, expected: str) -> bool:
+    return hmac.compare_digest(shown.encode(), expected.encode())
 
 
 def proof(role: str, challenge: str) -> str:

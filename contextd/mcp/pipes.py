@@ -64,7 +64,7 @@ class Lines:
                 yield self._kept(part)
             self._rest.clear()
             self._is_skipping = False
-        if not self._is_skipping and self._kept(rest) is None:
+        if not self._is_skipping and len(self._rest) + len(rest) > self._limit:
             self._is_skipping = True
             self._rest.clear()
             yield None

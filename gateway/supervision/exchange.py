@@ -63,7 +63,7 @@ class Exchange:
         self._task.add_done_callback(end)
 
     async def followed(self, report: ProgressFnT) -> dict[str, Any]:
-        """Its result, or the questions that are open. Raises MCPError in our words."""
+        """Its result, as `result`, or the questions that are open. Raises MCPError in our words."""
         self._report = report
         try:
             if not self._is_done:
@@ -72,7 +72,7 @@ class Exchange:
             await self.drop()
             raise
         if self._task and self._is_done:
-            return self._result_of(self._task)
+            return {"result": self._result_of(self._task)}
         return {"held": self.id, "questions": dict(self._questions)}
 
     @property

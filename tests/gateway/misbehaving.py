@@ -1,8 +1,10 @@
 """An MCP server that does wrong when it is told to; it knows nothing but the standard library.
 
-With `--modern` it speaks 2026-07-28, and tells of no changes; with `--http` it does so over HTTP.
+With `--modern` it speaks 2026-07-28, and tells of no changes; with `--http` it does so over HTTP;
+with `--without-tools` it has none.
 """
 
+import gzip
 import json
 import os
 import subprocess
@@ -21,7 +23,7 @@ tools: dict[str, dict[str, Any]] = {
     for name in (
         "echo", "fail", "refuse", "crash", "hang", "wedge", "flood", "chatter", "poison",
         "vanish", "environment", "pid", "spawn", "progress", "cancelled", "grow", "picture",
-        "link", "ask_person", "ask_model", "headers",
+        "link", "ask_person", "ask_model", "headers", "mumble", "held", "compressed", "status",
     )
 }  # fmt: skip
 tools["add"] = {"name": "add", "inputSchema": OBJECT, "outputSchema": SUM}
@@ -42,6 +44,9 @@ resources: list[Any] = [
 templates: list[Any] = [{"uriTemplate": "demo://notes/{number}", "name": "note"}]
 cancelled: list[Any] = []
 is_modern, is_http = "--modern" in sys.argv, "--http" in sys.argv
+has_tools = "--without-tools" not in sys.argv
+is_wedged = threading.Event()
+statuses: list[int] = []
 answered = threading.local()
 
 
@@ -89,7 +94,27 @@ def crash(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
 
 
 def wedge(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    is_wedged.set()
     time.sleep(1000)
+    return {}
+
+
+def mumble(arguments: dict[str, Any], meta: dict[str, Any]) -> Any:
+    return "no object"
+
+
+def held(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    return {**text("kept"), "held": "one", "questions": {}}
+
+
+def compressed(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    answered.encoding = "gzip"
+    return text("small, and large when it is unpacked")
+
+
+def status(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    """From now on, that is its only answer."""
+    statuses.append(arguments["code"])
     return {}
 
 
@@ -204,7 +229,8 @@ def call(request: Any) -> None:
         ask(request)
         return
     if name == "refuse":
-        error = {"code": -32602, "message": "no such thing"}
+        given = request["params"]["arguments"]
+        error = {"code": -32602, "message": "no such thing", **given}
         send({"id": request["id"], "error": error})
         return
     if name == "cancelled":
@@ -216,8 +242,11 @@ def call(request: Any) -> None:
 
 def about() -> dict[str, Any]:
     changing = {"listChanged": not (is_modern or is_http)}
+    capabilities = {"tools": changing, "prompts": changing, "resources": changing}
+    if not has_tools:
+        del capabilities["tools"], ANSWERS["tools/list"]
     return {
-        "capabilities": {"tools": changing, "prompts": changing, "resources": changing},
+        "capabilities": capabilities,
         "serverInfo": {"name": "misbehaving", "version": "1"},
     }
 
@@ -281,12 +310,21 @@ class Web(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        answered.message, answered.headers = None, self.headers
+        self.stay_away_if_wedged()
+        answered.message, answered.headers, answered.encoding = None, self.headers, ""
         answer(request)
         while "id" in request and answered.message is None:
             time.sleep(1000)
+        if statuses:
+            self.send_error(statuses[-1])
+            return
         body = json.dumps(answered.message).encode() if "id" in request else b""
+        if answered.encoding:
+            body = gzip.compress(body)
         self.send_response(200 if body else 202)
+        if answered.encoding:
+            self.send_header("Content-Encoding", answered.encoding)
+        self.send_header("Mcp-Session-Id", "one")
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -295,7 +333,13 @@ class Web(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.send_error(405)
 
-    do_DELETE = do_GET
+    def do_DELETE(self) -> None:
+        self.stay_away_if_wedged()
+        self.send_error(405)
+
+    def stay_away_if_wedged(self) -> None:
+        if is_wedged.is_set():
+            time.sleep(1000)
 
     def log_message(self, *words: Any) -> None:
         """Nothing is logged."""

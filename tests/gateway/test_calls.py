@@ -4,11 +4,14 @@ import json
 import logging
 
 import pytest
+from mcp import MCPError
+from mcp.types import CONNECTION_CLOSED, INTERNAL_ERROR, REQUEST_TIMEOUT
 
 from analytics import recording
 from analytics.models import Event
-from contextd.errors import TimedOut, UpstreamFailed
+from contextd.errors import ContextdError, TimedOut, UpstreamFailed
 from contexts.models import AuditEntry
+from gateway import link
 from tests.conftest import Call
 from tests.gateway.conftest import Add
 
@@ -114,3 +117,57 @@ def test_what_is_printed_beside_messages_is_skipped(add: Add, call: Call) -> Non
     add()
 
     assert call("odd:chatter").content[0]["text"] == "said"
+
+
+def test_what_is_no_answer_ends_the_call_at_once(add: Add, call: Call) -> None:
+    add()
+
+    with pytest.raises(UpstreamFailed, match=r'no message of JSON-RPC: .*"no object"'):
+        call("odd:mumble")
+
+
+def test_a_call_without_an_answer_tells_what_was_said_instead(add: Add, call: Call) -> None:
+    add(request_timeout_ms=300)
+    call("odd:chatter")
+
+    with pytest.raises(TimedOut, match=r"(?s)no answer within 0.3 s.*Server is listening"):
+        call("odd:hang")
+
+
+def test_a_result_may_have_any_keys(add: Add, call: Call) -> None:
+    add()
+
+    assert call("odd:held").content[0]["text"] == "kept"
+
+
+def test_an_error_that_speaks_of_a_session_ends_nothing(add: Add, call: Call) -> None:
+    add()
+    before = call("odd:pid").content
+
+    with pytest.raises(UpstreamFailed, match="Session not found"):
+        call("odd:refuse", code=-32600, message="Session not found")
+
+    assert call("odd:pid").content == before
+
+
+def test_large_arguments_reach_the_upstream(add: Add, call: Call) -> None:
+    add(redacts_arguments=False)
+
+    assert call("odd:pid", filler="x" * 6_000_000).content[0]["text"].isdigit()
+
+
+@pytest.mark.parametrize(
+    ("code", "expected", "told"),
+    [
+        (REQUEST_TIMEOUT, TimedOut, "did not answer in time"),
+        (CONNECTION_CLOSED, UpstreamFailed, "the gateway ended during the call"),
+        (INTERNAL_ERROR, UpstreamFailed, "see its log"),
+    ],
+)
+def test_what_the_gateway_says_nothing_of(
+    code: int, expected: type[ContextdError], told: str
+) -> None:
+    error = link.as_ours(MCPError(code, "any"))
+
+    assert type(error) is expected
+    assert told in error.message

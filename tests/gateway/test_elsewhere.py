@@ -11,7 +11,7 @@ from django.conf import settings
 from contextd.errors import UpstreamFailed
 from gateway import place
 from tests.conftest import Call
-from tests.gateway.conftest import Add
+from tests.gateway.conftest import Add, wait_for
 from tests.server import free_port
 
 TOKEN = "t" * 32
@@ -43,6 +43,18 @@ def test_who_does_not_know_the_token_gets_no_answer(
 
     assert len(challenge) == 65
     assert answer == b""
+
+
+def test_a_word_that_is_no_word_is_refused_too(
+    elsewhere: tuple[str, int], gateway: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    with socket.create_connection(elsewhere, timeout=10) as stranger:
+        stranger.recv(1000)
+        stranger.sendall(b"\xff" * 64 + b"\nword\n")
+        answer = stranger.recv(1000)
+
+    assert answer == b""
+    wait_for(lambda: "a connection to the gateway was refused" in caplog.text)
 
 
 def test_a_gateway_that_does_not_know_it_is_told_nothing(
