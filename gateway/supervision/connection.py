@@ -2,8 +2,9 @@
 
 import asyncio
 import contextlib
+import logging
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import anyio
@@ -32,9 +33,9 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, TypeAdapter
 
 import contextd
-from gateway.models import Kind
+from gateway.models import Kind, Transport
 from gateway.services import Plan
-from gateway.supervision import failures, transports
+from gateway.supervision import failures, http, transports
 from gateway.supervision.exchange import Exchange, NotAnswered
 from gateway.supervision.failures import Lost
 from gateway.supervision.processes import Tail
@@ -56,11 +57,27 @@ CHANGED: dict[type, frozenset[Kind]] = {
 }
 ModelReply = CreateMessageResult | CreateMessageResultWithTools
 MODEL_REPLY: TypeAdapter[ModelReply] = TypeAdapter(ModelReply)
+FORGOTTEN = {
+    "session terminated",
+    "session not found",
+    "session expired",
+    "session has been terminated",
+    "missing session id",
+    "invalid session id",
+    "invalid or expired session id",
+    "no valid session id provided",
+    "mcp-session-id header is required",
+    "server not initialized",
+}
+CLOSING_SECONDS = 15
+SHORTEST_SECRET, SHORTEST_WORD = 6, 8
 MOST_ROUNDS = 20
 MOST_PAGES = 50
 MOST_LISTED = 2000
 GRACE_SECONDS = 0.5
 """What an upstream says last may come after its end is noticed."""
+
+logger = logging.getLogger(__name__)
 
 
 class Connection:
@@ -72,21 +89,23 @@ class Connection:
         self.plan = plan
         self.owner: str | None = None
         self._exchanges: list[Exchange] = []
+        self._waiting = 0
         self.last_used = time.monotonic()
         self._changed = changed
-        self._tail = Tail()
+        self._secrets = secrets_in(plan.settings)
+        self._tail = Tail(self._concealed)
         self._ended = anyio.Event()
         self._outcome: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
         self.why = ""
 
     @property
-    def calls(self) -> int:
-        return len(self._exchanges)
+    def is_busy(self) -> bool:
+        return bool(self._exchanges or self._waiting)
 
     @property
     def offers(self) -> set[Kind]:
-        """What it says that it has; tools are asked for always."""
+        """What it says that it has; tools are asked for always, since some say nothing of them."""
         told = self._session.server_capabilities
         kinds = {Kind.TOOL}
         if told and told.prompts:
@@ -120,7 +139,11 @@ class Connection:
         """Returns when it can be called through. Raises Lost."""
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name=f"upstream {self.plan.namespace}")
-        await asyncio.shield(self._outcome)
+        self._waiting += 1
+        try:
+            await asyncio.shield(self._outcome)
+        finally:
+            self._waiting -= 1
 
     async def ended(self) -> str:
         """Returns when it is no more, and why."""
@@ -129,10 +152,12 @@ class Connection:
         return self.why
 
     async def close(self) -> None:
-        """Returns when nothing is left of it."""
+        """Returns when nothing is left of it, or when it has had its time to end."""
         if self._task:
             self._task.cancel()
-            await asyncio.wait([self._task])
+            _, left = await asyncio.wait([self._task], timeout=CLOSING_SECONDS)
+            if left:
+                logger.error("a connection to %s does not end", self.plan.namespace)
 
     async def _run(self) -> None:
         try:
@@ -143,10 +168,16 @@ class Connection:
         except Exception as error:  # whatever it does, it alone is the worse for it
             self.why = first_of(error)
         finally:
-            self.why = f"{self.why}\n{self._tail}".strip()
+            self.why = f"{self._concealed(self.why)}\n{self._tail}".strip()
             if not self._outcome.done():
                 self._outcome.set_exception(Lost(self.why))
                 self._outcome.exception()  # whether or not somebody waits for it
+
+    def _concealed(self, text: str) -> str:
+        """Without the values of settings, of which some errors tell."""
+        for name, secret in self._secrets:
+            text = text.replace(secret, f"[{name}]")
+        return text
 
     async def _be_connected(self) -> None:
         plan = self.plan
@@ -209,8 +240,24 @@ class Connection:
         except TimeoutError:
             raise Lost(f"it has not answered for {seconds:g} s") from None
         except MCPError as error:  # any other answer is a sign of life
-            if failures.is_closed(error) or failures.is_timeout(error) or is_forgotten(error):
+            if self._is_over(error):
                 raise Lost(f"it does not answer: {error.error.message}") from None
+
+    def _is_refused(self, error: MCPError) -> bool:
+        """Over HTTP, where an answer need not be one of a server that works."""
+        is_failing = http.FAILING.match(error.error.message)
+        return self._is_forgotten(error) or (self._is_http and is_failing is not None)
+
+    def _is_forgotten(self, error: MCPError) -> bool:
+        """An HTTP server that was started anew does not know our session any more."""
+        message = error.error.message.lower()
+        for prefix in ("not found: ", "bad request: "):
+            message = message.removeprefix(prefix)
+        return self._is_http and message in FORGOTTEN
+
+    @property
+    def _is_http(self) -> bool:
+        return self.plan.transport == Transport.HTTP
 
     async def _listen(self) -> None:
         """Where changes are told on request only."""
@@ -243,7 +290,18 @@ class Connection:
                 f"it did not list its {kind}s within {self.plan.discovery_seconds:g} s"
             ) from None
         except MCPError as error:
-            raise Lost(f"it does not list its {kind}s: {error.error.message}") from None
+            if kind == Kind.TOOL and self._has_no_tools and not self._is_over(error):
+                return []
+            told = self._concealed(error.error.message)
+            raise Lost(f"it does not list its {kind}s: {told}") from None
+
+    @property
+    def _has_no_tools(self) -> bool:
+        told = self._session.server_capabilities
+        return bool(told and (told.prompts or told.resources) and not told.tools)
+
+    def _is_over(self, error: MCPError) -> bool:
+        return failures.is_closed(error) or failures.is_timeout(error) or self._is_refused(error)
 
     async def _list_pages(self, method: str, key: str) -> list[Any]:
         found: list[Any] = []
@@ -267,7 +325,8 @@ class Connection:
             async with exchange.limited(seconds):
                 return await self._perform_in_rounds(exchange)
         except TimeoutError:
-            raise failures.timed_out(f"{name} gave no answer within {seconds:g} s") from None
+            told = f"{name} gave no answer within {seconds:g} s{self._last_lines}"
+            raise failures.timed_out(told) from None
         except NotAnswered as refusal:
             raise failures.unavailable(f"{name} asks something: {refusal}") from None
         except MCPError as error:
@@ -305,28 +364,31 @@ class Connection:
 
     async def _ask(self, method: str, params: BaseModel) -> Any:
         """Up to 2025-11-25: it does not say which call it asks for."""
-        callers = {one.asked.principal for one in self._exchanges}
-        if len(callers) != 1:
-            told = "no call is running" if not callers else "several callers use this connection"
+        if len(self._exchanges) != 1:
+            told = "several calls use this connection" if self._exchanges else "no call is running"
             return ErrorData(code=INVALID_REQUEST, message=f"nobody can be asked: {told}")
         raw = params.model_dump(by_alias=True, mode="json", exclude_none=True)
         try:
             question = {"method": method, "params": raw}
-            return (await self._exchanges[-1].ask({"": question}))[""]
+            return (await self._exchanges[0].ask({"": question}))[""]
         except NotAnswered as refusal:
             return ErrorData(code=INVALID_REQUEST, message=str(refusal))
 
     async def _explained(self, name: str, error: MCPError) -> MCPError:
-        if not failures.is_closed(error) and not is_forgotten(error):
+        is_forgotten = self._is_forgotten(error)
+        if not failures.is_closed(error) and not is_forgotten:
             return failures.refused(name, error)
-        if is_forgotten(error):
+        if is_forgotten:
             self._ended.set()
         await self._last_words()
-        told = f"\n{self._tail}" if str(self._tail) else ""
         return failures.unavailable(
             f"{name}: {self.plan.namespace} went away during the call; "
-            f"whether it did something is not known{told}"
+            f"whether it did something is not known{self._last_lines}"
         )
+
+    @property
+    def _last_lines(self) -> str:
+        return f"\n{self._tail}" if str(self._tail) else ""
 
     async def _request(
         self, method: str, params: dict[str, Any], options: CallOptions
@@ -338,9 +400,16 @@ class Connection:
         return await self._dispatcher.send_raw_request(method, params, options)
 
 
-def is_forgotten(error: MCPError) -> bool:
-    """An HTTP server that was started anew does not know our session any more."""
-    return "session" in error.error.message.lower() and error.error.code in (-32600, -32000, -32001)
+def secrets_in(settings: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The values with their names, and the words of each, as in `Bearer ...`; the longest first."""
+    whole = {(name, value) for name, value in settings.items() if len(value) >= SHORTEST_SECRET}
+    words = {
+        (name, word)
+        for name, value in settings.items()
+        for word in value.split()
+        if len(word) >= SHORTEST_WORD
+    }
+    return sorted(whole | words, key=lambda pair: len(pair[1]), reverse=True)
 
 
 def first_of(error: BaseException) -> str:

@@ -19,10 +19,9 @@ from gateway import wire
 from gateway.services import Plan
 from gateway.supervision import processes
 from gateway.supervision.failures import Lost
-from gateway.supervision.processes import PATIENCE_SECONDS, Tail
+from gateway.supervision.processes import PATIENCE_SECONDS, RUN, Tail
 from gateway.wire import Peer, Streams
 
-RUN = "CONTEXTD_RUN"
 LABEL = "contextd.gateway"
 STDERR = 2
 LOOK_SECONDS = 0.05
@@ -47,6 +46,8 @@ async def engine() -> AsyncIterator[Docker]:
             yield docker
     except DockerError as error:
         raise Lost(f"the Docker engine (DOCKER_HOST) says: {error.message}") from None
+    except AssertionError:  # what the library does where it finds none
+        raise Lost("there is no Docker engine; DOCKER_HOST says where it is") from None
     except (aiohttp.ClientError, ValueError, OSError) as error:
         raise Lost(f"the Docker engine does not answer (DOCKER_HOST): {error}") from None
 
@@ -57,6 +58,7 @@ def mark_of(namespace: str) -> str:
 
 async def make_ready(plan: Plan) -> None:
     """See that the container runs, and that nothing of ours is left in it. Raises Lost."""
+    processes.ensure_allowed(plan.command[0])
     async with engine() as docker:
         container = await ensured(docker, plan)
         await end_marked(container, f"{processes.MARK}={mark_of(plan.namespace)}")
@@ -111,6 +113,7 @@ async def end_marked(container: DockerContainer, mark: str) -> None:
 
 @asynccontextmanager
 async def running(plan: Plan, tail: Tail, ended: anyio.Event) -> AsyncIterator[Streams]:
+    processes.ensure_allowed(plan.command[0])
     run = secrets.token_hex(16)
     async with engine() as docker:
         container = await docker.containers.get(plan.container)

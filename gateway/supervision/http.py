@@ -1,10 +1,13 @@
 """Streamable HTTP to an upstream: only to addresses that are meant to be reached."""
 
 import asyncio
+import contextlib
 import ipaddress
+import re
 import socket
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,6 +15,8 @@ import httpcore2
 import httpx2
 from django.conf import settings
 from mcp.client.streamable_http import streamable_http_client
+from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError
+from mcp.types.jsonrpc import jsonrpc_message_adapter
 
 from gateway import wire
 from gateway.services import Plan
@@ -19,7 +24,13 @@ from gateway.supervision.failures import Lost
 from gateway.supervision.processes import Tail
 
 TIMEOUT = httpx2.Timeout(10, read=None)
+BRIEF_SECONDS = 3
+"""For what nobody waits for: a notification, a reply, and that we leave."""
 JSON = "application/json"
+STREAM = "text/event-stream"
+ACCEPTED, NOT_FOUND = 202, 404
+FAILING = re.compile(r"HTTP (401|403|5\d\d)\b")
+"""Told by what cannot be used as it is: an answer, but no sign of life."""
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -33,10 +44,11 @@ class Refused(OSError):
 @asynccontextmanager
 async def connected(plan: Plan, tail: Tail) -> AsyncIterator[tuple[Any, Any]]:
     ensure_secure(plan.url)
+    headers = headers_of(plan)
     async with (
         httpx2.AsyncClient(
             transport=GuardedTransport(tail),
-            headers=dict(plan.settings),
+            headers=headers,
             timeout=TIMEOUT,
             trust_env=False,
         ) as client,
@@ -45,6 +57,17 @@ async def connected(plan: Plan, tail: Tail) -> AsyncIterator[tuple[Any, Any]]:
         ) as streams,
     ):
         yield streams
+
+
+def headers_of(plan: Plan) -> httpx2.Headers:
+    """Raises Lost for what no header can be."""
+    for name, value in plan.settings.items():
+        if not (value.isascii() and value.isprintable() and value == value.strip()):
+            raise Lost(f"the header {name} holds what no header can: enter it anew, as one line")
+    headers = httpx2.Headers(dict(plan.settings))
+    # What is small when compressed may be of any size; its length is counted before.
+    headers["accept-encoding"] = "identity"
+    return headers
 
 
 def ensure_secure(url: str) -> None:
@@ -64,12 +87,73 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         super().__init__(trust_env=False)
         # The constructor has no parameter for it.
         self._pool._network_backend = GuardedNetwork(tail)
+        self._tail = tail
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        await request.aread()
+        if not is_waited_for(request):
+            return await self._told(request)
         response = await super().handle_async_request(request)
-        if response.headers.get("content-type", "").startswith(JSON):
+        if (encoding := response.headers.get("content-encoding", "identity")) != "identity":
+            await response.aclose()
+            raise httpx2.ReadError(f"an answer in {encoding}, which was not asked for")
+        if not (response.is_success and type_of(response).startswith(STREAM)):
             response.stream = Bounded(response.stream)
+        if request.method == "POST" and response.is_error:
+            return await self._explained(response)
         return response
+
+    async def _told(self, request: httpx2.Request) -> httpx2.Response:
+        """Its answer is of no interest; a server that gives none must not hold us up."""
+        try:
+            async with asyncio.timeout(BRIEF_SECONDS):
+                response = await super().handle_async_request(request)
+                await response.aclose()
+        except TimeoutError:
+            return httpx2.Response(ACCEPTED)
+        location = response.headers.get("location")
+        kept = {"location": location} if location else None
+        return httpx2.Response(response.status_code, headers=kept)
+
+    async def _explained(self, response: httpx2.Response) -> httpx2.Response:
+        """As an error that names the status, which the SDK does not."""
+        body = await response.aread()
+        await response.aclose()
+        status, kind = response.status_code, type_of(response)
+        told = f"HTTP {status} {response.reason_phrase}".strip()
+        error = error_in(body) if kind.startswith(JSON) else None
+        is_ill = FAILING.match(told) is not None
+        if is_ill or error is None:
+            self._tail.note(told)
+        if (error and not is_ill) or status == NOT_FOUND:
+            return httpx2.Response(status, headers={"content-type": kind}, content=body)
+        return as_error(status, f"{told}: {error.message}" if error else told, error)
+
+
+def as_error(status: int, message: str, error: ErrorData | None) -> httpx2.Response:
+    error = error or ErrorData(code=INTERNAL_ERROR, message=message)
+    error = error.model_copy(update={"message": message})
+    content = JSONRPCError(jsonrpc="2.0", id=None, error=error).model_dump_json(by_alias=True)
+    return httpx2.Response(status, headers={"content-type": JSON}, content=content)
+
+
+def is_waited_for(request: httpx2.Request) -> bool:
+    """Whether it is a request of JSON-RPC, or the stream of what the server says unasked."""
+    if request.method == "POST":
+        return b'"method"' in request.content and b'"id"' in request.content
+    return request.method == "GET"
+
+
+def type_of(response: httpx2.Response) -> str:
+    return str(response.headers.get("content-type", "")).lower()
+
+
+def error_in(body: bytes) -> ErrorData | None:
+    try:
+        message = jsonrpc_message_adapter.validate_json(body, by_name=False)
+    except ValueError:
+        return None
+    return message.error if isinstance(message, JSONRPCError) else None
 
 
 class Bounded(httpx2.AsyncByteStream):
@@ -104,15 +188,25 @@ class GuardedNetwork(httpcore2.AnyIOBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
         try:
-            address = await resolve(host, port)
+            addresses = await resolve(host, port)
         except OSError as error:
             self._tail.note(str(error))
             raise httpcore2.ConnectError(str(error)) from None
-        return await super().connect_tcp(address, port, timeout, local_address, socket_options)
+        connect = partial(
+            super().connect_tcp,
+            port=port,
+            timeout=timeout,
+            local_address=local_address,
+            socket_options=socket_options,
+        )
+        for address in addresses[:-1]:
+            with contextlib.suppress(httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                return await connect(address)
+        return await connect(addresses[-1])
 
 
-async def resolve(host: str, port: int) -> str:
-    """The address to connect to: the one that was looked at. Raises OSError."""
+async def resolve(host: str, port: int) -> list[str]:
+    """The addresses that may be connected to: those that were looked at. Raises OSError."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = [str(entry[4][0]) for entry in found]
     if host not in settings.CONTEXTD_GATEWAY_PRIVATE_HOSTS:
@@ -122,7 +216,7 @@ async def resolve(host: str, port: int) -> str:
                     f"{host} is at {address}, which is not a public address; "
                     "if that is meant, name the host in CONTEXTD_GATEWAY_PRIVATE_HOSTS"
                 )
-    return addresses[0]
+    return addresses
 
 
 def is_public(address: Address) -> bool:

@@ -3,10 +3,11 @@
 import asyncio
 import contextlib
 import os
+import secrets
 import shutil
 import signal
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TypeVar
@@ -24,8 +25,11 @@ from gateway.wire import Peer, Streams
 Stream = TypeVar("Stream", asyncio.StreamReader, asyncio.StreamWriter)
 
 MARK = "CONTEXTD_GATEWAY"
+RUN = "CONTEXTD_RUN"
+"""Another one each time, so that all which one run has started can be found."""
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PATIENCE_SECONDS = 2
+MOST_SWEEPS = 3
 TAIL_LINES = 20
 LONGEST_TAIL_LINE = 1000
 
@@ -33,11 +37,12 @@ LONGEST_TAIL_LINE = 1000
 class Tail:
     """The last that an upstream said beside its messages; told when it fails."""
 
-    def __init__(self) -> None:
+    def __init__(self, conceal: Callable[[str], str] = str) -> None:
         self._lines: deque[str] = deque(maxlen=TAIL_LINES)
+        self._conceal = conceal
 
     def note(self, line: str) -> None:
-        self._lines.append(line.rstrip()[:LONGEST_TAIL_LINE])
+        self._lines.append(self._conceal(line.rstrip())[:LONGEST_TAIL_LINE])
 
     def __str__(self) -> str:
         return "\n".join(self._lines)
@@ -48,28 +53,29 @@ def mark() -> str:
     return addresses.identity(settings.DATA_DIR)
 
 
-def environment_of(plan: Plan) -> dict[str, str]:
+def environment_of(plan: Plan, run: str) -> dict[str, str]:
     """Nothing is inherited; whoever set the upstream up gave what it needs."""
-    return {"PATH": PATH, **plan.settings, MARK: mark()}
+    return {"PATH": PATH, **plan.settings, MARK: mark(), RUN: run}
 
 
 @asynccontextmanager
 async def running(plan: Plan, tail: Tail, ended: anyio.Event) -> AsyncIterator[Streams]:
-    process = await start(plan)
+    run = secrets.token_hex(16)
+    process = await start(plan, run)
     said = asyncio.create_task(listen(process, tail))
     try:
         async with wire.connected(peer_of(process, tail), ended) as streams:
             yield streams
     finally:
         with anyio.CancelScope(shield=True):
-            await end(process)
+            await end(process, run)
             said.cancel()
             await asyncio.wait([said])
 
 
-async def start(plan: Plan) -> asyncio.subprocess.Process:
+async def start(plan: Plan, run: str) -> asyncio.subprocess.Process:
     ensure_allowed(plan.command[0])
-    environment = environment_of(plan)
+    environment = environment_of(plan, run)
     program = shutil.which(plan.command[0], path=environment["PATH"])
     if program is None:
         raise Lost(f"there is no program {plan.command[0]!r} in {environment['PATH']}")
@@ -126,7 +132,7 @@ async def listen(process: asyncio.subprocess.Process, tail: Tail) -> None:
         tail.note(rest.decode(errors="replace"))
 
 
-async def end(process: asyncio.subprocess.Process) -> None:
+async def end(process: asyncio.subprocess.Process, run: str) -> None:
     """First its input ends, as the protocol has it; then it is asked to, then made to."""
     piped(process.stdin).close()
     for number in (None, signal.SIGTERM):
@@ -138,6 +144,7 @@ async def end(process: asyncio.subprocess.Process) -> None:
     # Also where it has ended by itself: what it has started goes with it.
     send_to_group(process.pid, signal.SIGKILL)
     await process.wait()
+    await asyncio.to_thread(end_marked, RUN, run)
     # It closes itself when its pipes are read to the end, which nobody does any more.
     process._transport.close()  # type: ignore[attr-defined]
 
@@ -147,17 +154,24 @@ def send_to_group(pid: int, number: signal.Signals) -> None:
         os.killpg(pid, number)
 
 
-def end_left() -> int:
-    """End what a gateway that was killed has left behind; how many there were."""
-    left = [process for process in psutil.process_iter() if is_left(process)]
-    for process in left:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process.kill()
-    return len(left)
+def end_left() -> None:
+    """End what a gateway that was killed has left behind."""
+    end_marked(MARK, mark())
 
 
-def is_left(process: psutil.Process) -> bool:
+def end_marked(name: str, value: str) -> None:
+    """End what carries this in its environment, also where it has left its group."""
+    for _ in range(MOST_SWEEPS):  # what is killed may just have started another one
+        left = [process for process in psutil.process_iter() if is_marked(process, name, value)]
+        for process in left:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        if not left:
+            return
+
+
+def is_marked(process: psutil.Process, name: str, value: str) -> bool:
     try:
-        return process.pid != os.getpid() and process.environ().get(MARK) == mark()
+        return process.pid != os.getpid() and process.environ().get(name) == value
     except (psutil.Error, OSError):
         return False

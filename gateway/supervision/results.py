@@ -1,11 +1,16 @@
 """Whether a result is what it should be: of its kind, and what a tool promised."""
 
+import asyncio
 import json
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
 from typing import Any
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import SchemaError, best_match
 from mcp.types import CallToolResult, GetPromptResult, ReadResourceResult
 from pydantic import BaseModel, ValidationError
@@ -21,8 +26,20 @@ KINDS: Mapping[str, type[BaseModel]] = {
     "resources/read": ReadResourceResult,
 }
 LONGEST_PROBLEM = 300
-# A regular expression of somebody else's may take for ever.
-_NOT_EVALUATED = {"pattern", "patternProperties", "format"}
+SECONDS = 2
+# Each is one step that may take for ever: a regular expression of somebody else's, or the
+# comparison of everything with everything.
+_NOT_EVALUATED = {"pattern", "patternProperties", "format", "uniqueItems"}
+
+Keyword = Callable[[Any, Any, Any, Any], Iterable[Any] | None]
+
+logger = logging.getLogger(__name__)
+_threads = ThreadPoolExecutor(2, thread_name_prefix="output-schema")
+_clock = threading.local()
+
+
+class OutOfTime(Exception):
+    """The evaluation of a schema takes too long."""
 
 
 def promised(tools: Iterable[Any]) -> dict[str, Any]:
@@ -34,7 +51,7 @@ def promised(tools: Iterable[Any]) -> dict[str, Any]:
     }
 
 
-def problem_of(method: str, result: Any, schema: Mapping[str, Any] | None) -> str | None:
+async def problem_of(method: str, result: Any, schema: Mapping[str, Any] | None) -> str | None:
     """What is wrong with it, in one line."""
     try:
         parsed = KINDS[method].model_validate(result, by_name=False)
@@ -45,7 +62,18 @@ def problem_of(method: str, result: Any, schema: Mapping[str, Any] | None) -> st
         return None
     if parsed.structured_content is None:
         return "it has an output schema, and structuredContent is missing"
-    return problem_of_structure(parsed.structured_content, schema)
+    check = partial(problem_in_time, parsed.structured_content, schema, time.monotonic() + SECONDS)
+    return await asyncio.get_running_loop().run_in_executor(_threads, check)
+
+
+def problem_in_time(structured: Any, schema: Mapping[str, Any], until: float) -> str | None:
+    """None too where it cannot be told by then: the schema is somebody else's."""
+    _clock.until = until
+    try:
+        return problem_of_structure(structured, schema)
+    except OutOfTime:
+        logger.warning("a result is passed on unchecked: its schema takes more than %g s", SECONDS)
+        return None
 
 
 def problem_of_structure(structured: Any, schema: Mapping[str, Any]) -> str | None:
@@ -60,12 +88,43 @@ def problem_of_structure(structured: Any, schema: Mapping[str, Any]) -> str | No
     return f"{place}: {error.message}"[:LONGEST_PROBLEM]
 
 
+def watched(keyword: Keyword) -> Keyword:
+    """The same, which looks at the clock. Raises OutOfTime."""
+
+    def evaluate(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        look_at_clock()
+        for error in keyword(validator, value, instance, schema) or ():
+            look_at_clock()
+            yield error
+
+    return evaluate
+
+
+def passed_over(validator: Any, value: Any, instance: Any, schema: Any) -> None:
+    """Of a keyword that is not evaluated, neither here nor in the schema of schemas."""
+
+
+def look_at_clock() -> None:
+    if time.monotonic() > _clock.until:
+        raise OutOfTime
+
+
+Watched = validators.extend(
+    Draft202012Validator,
+    {
+        name: passed_over if name in _NOT_EVALUATED else watched(keyword)
+        for name, keyword in Draft202012Validator.VALIDATORS.items()
+    },
+)
+
+
 @lru_cache(500)
-def _validator(schema: str) -> Draft202012Validator:
+def _validator(schema: str) -> Any:
     evaluated = without_patterns(json.loads(schema))
-    Draft202012Validator.check_schema(evaluated)
+    for error in Watched(Watched.META_SCHEMA).iter_errors(evaluated):
+        raise SchemaError.create_from(error)
     # An empty registry: no reference is fetched from anywhere.
-    return Draft202012Validator(evaluated, registry=Registry())
+    return Watched(evaluated, registry=Registry())
 
 
 def without_patterns(schema: Any) -> Any:

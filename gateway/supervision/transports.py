@@ -1,5 +1,6 @@
 """How each kind of upstream is reached."""
 
+import asyncio
 import logging
 from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager
@@ -12,6 +13,8 @@ from gateway.services import Plan
 from gateway.supervision import http, processes, used
 from gateway.supervision.failures import Lost
 from gateway.supervision.processes import Tail
+
+LETTING_GO_SECONDS = 20
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +38,13 @@ async def make_ready(plan: Plan) -> None:
         from gateway.supervision import docker
 
         used.note(plan.namespace, plan.container)
-        await docker.make_ready(plan)
+        try:
+            async with asyncio.timeout(plan.startup_seconds):
+                await docker.make_ready(plan)
+        except TimeoutError:
+            raise Lost(
+                f"{plan.container} was not ready within {plan.startup_seconds:g} s"
+            ) from None
 
 
 async def let_go(plan: Plan) -> None:
@@ -55,8 +64,9 @@ async def let_go_of(namespace: str, container: str) -> None:
     from gateway.supervision import docker
 
     try:
-        await docker.let_go(namespace, container)
-    except Lost as lost:  # tried again when the gateway starts
+        async with asyncio.timeout(LETTING_GO_SECONDS):
+            await docker.let_go(namespace, container)
+    except (Lost, TimeoutError) as lost:  # tried again when the gateway starts
         logger.warning("what %s left in %s stays there: %s", namespace, container, lost)
     else:
         used.forget(namespace, container)

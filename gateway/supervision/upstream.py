@@ -47,6 +47,8 @@ class SupervisedUpstream:
         self._main: Connection | None = None
         self._others: dict[tuple[Any, ...], Connection] = {}
         self._promised: Mapping[str, Any] = {}
+        self._untaken: dict[Kind, str] = {}
+        self._closing: set[asyncio.Task[None]] = set()
         self._is_settled = asyncio.Event()
         self._is_wanted_anew = asyncio.Event()
         self._is_changed = asyncio.Event()
@@ -62,6 +64,7 @@ class SupervisedUpstream:
             self._task.cancel()
             await asyncio.wait([self._task])
         await self._close_others(lambda connection: True)
+        await asyncio.gather(*self._closing)
         await transports.let_go(self.plan)
         await self._enter(State.STOPPED)
 
@@ -77,7 +80,9 @@ class SupervisedUpstream:
             raise Lost(self.reason)
 
     async def refresh(self) -> None:
-        """List its tools anew. Raises Lost."""
+        """List its tools anew, once it has started. Raises Lost."""
+        if self.state in (State.STARTING, State.STOPPED):
+            await self._is_settled.wait()
         if self._main is None or self.state != State.READY:
             raise Lost(self._whereabouts())
         await self._discover(self._main)
@@ -88,7 +93,7 @@ class SupervisedUpstream:
         result = await self._perform(exchange)
         is_call = asked.method == results.CALL
         schema = self._promised.get(str(asked.params.get("name"))) if is_call else None
-        if problem := results.problem_of(asked.method, result, schema):
+        if problem := await results.problem_of(asked.method, result, schema):
             raise failures.broken(asked.name, problem, result)
         return result
 
@@ -104,7 +109,7 @@ class SupervisedUpstream:
     async def tidy(self) -> None:
         """Close what nobody has used for a while."""
         oldest = time.monotonic() - IDLE_SECONDS
-        await self._close_others(lambda one: not one.calls and one.last_used < oldest)
+        await self._close_others(lambda one: not one.is_busy and one.last_used < oldest)
 
     async def _ready_one(self) -> Connection:
         if self.state in (State.STARTING, State.STOPPED):
@@ -149,10 +154,19 @@ class SupervisedUpstream:
         for name in gone:
             del self._others[name]
         if len(self._others) >= MOST_CONNECTIONS:
+            self._close_least_used()
+        return self._create(plan)
+
+    def _close_least_used(self) -> None:
+        idle = {name: one for name, one in self._others.items() if not one.is_busy}
+        if not idle:
             raise failures.busy(
                 f"{self.plan.namespace} serves {MOST_CONNECTIONS} callers at once; try again later"
             )
-        return self._create(plan)
+        name = min(idle, key=lambda name: idle[name].last_used)
+        closing = asyncio.create_task(self._others.pop(name).close())
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
 
     async def _opened(self, connection: Connection) -> None:
         try:
@@ -182,6 +196,7 @@ class SupervisedUpstream:
     async def _run_once(self) -> str:
         """Why it is no more."""
         self._is_wanted_anew.clear()
+        self._untaken.clear()
         await self._enter(State.STARTING)
         connection = self._create(self.plan, self._note_change)
         try:
@@ -189,7 +204,7 @@ class SupervisedUpstream:
             await connection.open()
             await self._discover(connection)
             self._main = connection
-            await self._enter(State.READY)
+            await self._enter(State.READY, self._not_taken())
             await self._watch_changes(connection)
         except Lost as lost:
             return str(lost)
@@ -231,6 +246,11 @@ class SupervisedUpstream:
         await self._notebook.take_in(self.plan, kind, listed)
         if kind == Kind.TOOL:
             self._promised = results.promised(listed)
+        if self._untaken.pop(kind, None):
+            await self._enter(self.state, self._not_taken())
+
+    def _not_taken(self) -> str:
+        return "\n".join(self._untaken.values())
 
     async def _discover_or_tell(self, connection: Connection, kinds: Collection[Kind]) -> None:
         """What was listed before is offered still."""
@@ -238,7 +258,8 @@ class SupervisedUpstream:
             try:
                 await self._list(connection, kind)
             except Lost as lost:
-                await self._enter(self.state, f"its new list of {kind}s is not taken: {lost}")
+                self._untaken[kind] = f"its new list of {kind}s is not taken: {lost}"
+                await self._enter(self.state, self._not_taken())
 
     async def _pause(self, failed: int, reason: str) -> None:
         if failed > self.plan.restart_attempts:
@@ -247,10 +268,13 @@ class SupervisedUpstream:
             return
         seconds = pause_after(failed, self.plan.backoff_seconds)
         self._retry_at = timezone.now() + timedelta(seconds=seconds)
-        await self._enter(State.BACKOFF, reason)
-        with contextlib.suppress(TimeoutError):
+        try:
+            await self._enter(State.BACKOFF, reason)
             await asyncio.wait_for(self._is_wanted_anew.wait(), seconds)
-        self._retry_at = None
+        except TimeoutError:
+            pass
+        finally:
+            self._retry_at = None
 
     async def _enter(self, state: State, reason: str = "") -> None:
         self.state, self.reason = state, reason

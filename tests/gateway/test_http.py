@@ -1,9 +1,11 @@
 """Upstreams over Streamable HTTP, and the addresses they may have."""
 
+import asyncio
 import ipaddress
 import threading
 from collections.abc import Iterator
 
+import httpx2
 import pytest
 import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
@@ -14,6 +16,7 @@ from starlette.routing import Mount, Route
 from contextd.errors import UpstreamFailed
 from gateway.models import State, Transport
 from gateway.supervision import http
+from gateway.supervision.processes import Tail
 from tests.conftest import Call
 from tests.contextd.test_up import free_port
 from tests.gateway.conftest import Add, wait_for, wait_for_state
@@ -159,3 +162,48 @@ def test_a_call_while_it_is_away_says_when_it_is_tried_again(
 
     with pytest.raises(UpstreamFailed, match=r"odd is backoff: .*\nnext try at \d\d:\d\d:\d\d UTC"):
         call("odd:header", header="host")
+
+
+def test_a_header_that_can_be_none_is_named_and_not_told(listening: Listening, add: Add) -> None:
+    upstream = add(
+        transport=Transport.HTTP,
+        url=url(listening),
+        settings={"Authorization": "Bearer SECRET-TOKEN\nand more"},
+        expect=State.FAILED,
+        restart_attempts=0,
+    )
+
+    assert "the header Authorization holds what no header can" in upstream.reason
+    assert "SECRET" not in upstream.reason
+
+
+def test_each_address_of_a_host_is_tried(
+    listening: Listening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def resolve(host: str, port: int) -> list[str]:
+        return ["127.0.0.2", "127.0.0.1"]  # the server listens at the second one only
+
+    monkeypatch.setattr(http, "resolve", resolve)
+
+    async def connect() -> None:
+        network = http.GuardedNetwork(Tail())
+        stream = await network.connect_tcp("localhost", listening.port, timeout=5)
+        await stream.aclose()
+
+    asyncio.run(connect())
+
+
+@pytest.mark.parametrize(
+    ("method", "body", "expected"),
+    [
+        ("POST", {"jsonrpc": "2.0", "id": 1, "method": "ping"}, True),
+        ("POST", {"jsonrpc": "2.0", "method": "notifications/initialized"}, False),
+        ("POST", {"jsonrpc": "2.0", "id": 1, "result": {}}, False),
+        ("GET", None, True),
+        ("DELETE", None, False),
+    ],
+)
+def test_what_an_answer_is_waited_for(method: str, body: object, expected: bool) -> None:
+    request = httpx2.Request(method, "http://localhost/mcp", json=body)
+
+    assert http.is_waited_for(request) is expected

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from contextd.errors import NotFound, TimedOut, UpstreamFailed
-from gateway import offering
+from gateway import link, offering
 from gateway.models import State, Transport, Upstream
 from tests.conftest import Call
 from tests.gateway.conftest import MISBEHAVING, Add, wait_for, wait_for_state
@@ -76,3 +76,45 @@ def test_headers_of_the_caller_are_passed_on_where_that_is_said(add_web: Add) ->
     assert sent(**{"X-Team": "blue"}) == {"x-key": "ours", "x-tenant": "blue"}
     assert sent(**{"X-Team": "red"}) == {"x-key": "ours", "x-tenant": "red"}
     assert sent() == {"x-key": "ours"}
+
+
+def test_one_that_answers_nothing_any_more_is_left_at_once(add_web: Add, call: Call) -> None:
+    upstream = add_web(heartbeat_interval_ms=200, stale_timeout_ms=300, startup_timeout_ms=300)
+
+    with pytest.raises(UpstreamFailed):
+        call("odd:wedge")
+
+    lost = upstream.events.filter(reason__contains="it has not answered for 0.3 s")
+    wait_for(lost.exists)
+    wait_for(lambda: upstream.events.filter(reason__contains="did not answer within").exists())
+
+
+def test_a_compressed_answer_is_refused(add_web: Add, call: Call) -> None:
+    upstream = add_web(heartbeat_interval_ms=200)
+
+    with pytest.raises(UpstreamFailed):
+        call("odd:compressed")
+
+    wait_for(lambda: upstream.events.filter(reason__contains="an answer in gzip").exists())
+
+
+@pytest.mark.parametrize("code", [401, 403, 502])
+def test_a_failing_status_is_told_and_no_sign_of_life(add_web: Add, call: Call, code: int) -> None:
+    upstream = add_web(heartbeat_interval_ms=300, restart_attempts=0)
+
+    with pytest.raises(UpstreamFailed, match=f"HTTP {code} "):
+        call("odd:status", code=code)
+
+    wait_for_state(upstream, State.FAILED)
+    assert f"HTTP {code} " in upstream.reason
+
+
+def test_the_status_of_a_start_that_fails_is_told(add_web: Add, call: Call) -> None:
+    upstream = add_web()
+    with pytest.raises(UpstreamFailed):
+        call("odd:status", code=503)
+
+    with pytest.raises(UpstreamFailed, match="no handshake: HTTP 503 Service Unavailable"):
+        link.control("restart", "odd")
+
+    wait_for_state(upstream, State.BACKOFF, State.STARTING)

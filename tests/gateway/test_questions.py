@@ -1,7 +1,9 @@
 """Upstreams that ask: the person, or the model, of whoever called."""
 
 import asyncio
+import contextlib
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -11,10 +13,12 @@ import pytest
 from mcp import Client, types
 from mcp.client.streamable_http import streamable_http_client
 
+from contextd.errors import UpstreamFailed
+from gateway import link
 from gateway.models import Isolation
 from tests.clients import MODERN_VERSION, structure_of, text_of
 from tests.conftest import Call
-from tests.gateway.conftest import MISBEHAVING, Add
+from tests.gateway.conftest import MISBEHAVING, Add, wait_for
 from tests.server import Server
 
 ERAS = ["legacy", MODERN_VERSION]
@@ -83,6 +87,24 @@ def test_where_nobody_can_be_asked_the_upstream_is_told(add: Add, call: Call) ->
     add()
 
     assert "nobody answers elicitation/create" in call("odd:ask_person").structured["message"]
+
+
+def test_of_two_calls_none_is_asked_for_the_other(add: Add, call: Call) -> None:
+    add(isolation=Isolation.SHARED, request_timeout_ms=20_000)
+    both = threading.Thread(target=suppressed, args=[call, "odd:hang"])
+    both.start()
+
+    wait_for(
+        lambda: "several calls use this connection" in call("odd:ask_person").structured["message"]
+    )
+
+    link.control("restart", "odd")
+    both.join()
+
+
+def suppressed(call: Call, name: str) -> None:
+    with contextlib.suppress(UpstreamFailed):
+        call(name)
 
 
 def test_a_call_that_is_given_up_while_it_asks_is_cancelled_there(server: Server, add: Add) -> None:

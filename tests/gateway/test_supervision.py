@@ -1,5 +1,6 @@
 """What becomes of an upstream that fails, and of the calls that run in it."""
 
+import sys
 import threading
 import time
 
@@ -9,10 +10,11 @@ import pytest
 from contextd import pipeline
 from contextd.callers import Caller, Entry
 from contextd.errors import UpstreamFailed
-from gateway import link, place, services
-from gateway.models import Isolation, State
+from gateway import link, offering, place, services
+from gateway.models import Isolation, State, Upstream
+from gateway.supervision import upstream as supervised
 from tests.conftest import Call
-from tests.gateway.conftest import Add, wait_for, wait_for_state
+from tests.gateway.conftest import MISBEHAVING, Add, wait_for, wait_for_state
 
 
 def pid_of(call: Call, name: str = "odd:pid") -> int:
@@ -83,7 +85,7 @@ def test_the_environment_is_what_was_given_and_nothing_else(
     found = call("odd:environment").structured
 
     assert found["THEIRS"] == "value"
-    assert set(found) - {"LC_CTYPE"} == {"THEIRS", "PATH", "CONTEXTD_GATEWAY"}
+    assert set(found) - {"LC_CTYPE"} == {"THEIRS", "PATH", "CONTEXTD_GATEWAY", "CONTEXTD_RUN"}
 
 
 def test_what_is_kept_encrypted_is_not_in_the_row(add: Add) -> None:
@@ -173,3 +175,88 @@ def test_commands_are_limited_outside_single_user_mode(add: Add, settings: objec
     upstream = add(command=["cat"], expect=State.FAILED, restart_attempts=0)
 
     assert "'cat' is not in CONTEXTD_GATEWAY_COMMANDS" in upstream.reason
+
+
+def test_commands_in_containers_are_limited_too(add: Add, settings: object) -> None:
+    settings.CONTEXTD_ANONYMOUS = False  # type: ignore[attr-defined]
+
+    upstream = add(
+        transport="docker",
+        container="box",
+        command=["cat"],
+        expect=State.FAILED,
+        restart_attempts=0,
+    )
+
+    assert "'cat' is not in CONTEXTD_GATEWAY_COMMANDS" in upstream.reason
+
+
+def test_what_has_left_its_group_ends_with_it(add: Add, call: Call) -> None:
+    upstream = add()
+    helper = pid_of(call, "odd:spawn")
+
+    services.remove(upstream)
+
+    wait_for(lambda: not psutil.pid_exists(helper))
+
+
+def test_what_it_says_of_its_settings_is_not_told(add: Add) -> None:
+    says = "import os, sys; sys.exit(os.environ['KEY'] + ' or ' + os.environ['KEY'].split()[1])"
+    upstream = add(
+        command=[sys.executable, "-c", says],
+        settings={"KEY": "Bearer hush-hush"},
+        expect=State.FAILED,
+        restart_attempts=0,
+    )
+
+    assert "[KEY] or [KEY]" in upstream.reason
+    assert not upstream.events.filter(reason__contains="hush").exists()
+
+
+def test_one_without_tools_is_of_use_for_its_prompts(add: Add) -> None:
+    add(command=[sys.executable, MISBEHAVING, "--without-tools"])
+
+    assert [offer.canonical for offer in offering.offered_prompts()] == ["odd:greet"]
+    assert offering.offered() == []
+
+
+def test_a_list_that_was_not_taken_is_no_reason_any_more_when_one_is(add: Add, call: Call) -> None:
+    upstream = add()
+    call("odd:vanish")
+    call("odd:poison", description="Said anew")
+    told = Upstream.objects.filter(pk=upstream.pk, reason__contains="is not taken")
+    wait_for(told.exists)
+
+    call("odd:grow", tool="new")
+
+    wait_for(lambda: not told.exists())
+    upstream.refresh_from_db()
+    assert (upstream.state, upstream.reason) == (State.READY, "")
+
+
+def test_switched_off_while_it_waits_there_is_no_next_try(add: Add) -> None:
+    upstream = add(command=["false"], restart_backoff_ms=60_000, expect=State.BACKOFF)
+    assert upstream.next_retry_at
+
+    upstream.is_enabled = False
+    upstream.save()
+
+    wait_for_state(upstream, State.STOPPED)
+    assert upstream.next_retry_at is None
+
+
+def test_the_connection_that_was_used_least_makes_room(
+    add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervised, "MOST_CONNECTIONS", 1)
+    add()
+
+    def theirs(name: str) -> int:
+        other = Caller(principal=name, door="cli", entry=Entry(), connection=name)
+        return int(pipeline.call("odd:pid", {}, other).content[0]["text"])  # type: ignore[attr-defined]
+
+    first, second, third = theirs("first"), theirs("second"), theirs("third")
+
+    assert len({first, second, third}) == 3
+    assert theirs("first") == first
+    wait_for(lambda: not psutil.pid_exists(second))
