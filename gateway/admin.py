@@ -1,16 +1,17 @@
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import QuerySet, URLField
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.utils.html import format_html
 
 from contextd.admin import ModelAdmin, TabularInline, widgets
 from contextd.errors import ContextdError
-from gateway import offering, pinning, services
+from gateway import offering, pinning, place, services
 from gateway.models import Upstream, UpstreamEvent, UpstreamFeature, UpstreamSetting
 
 if TYPE_CHECKING:
@@ -38,12 +39,9 @@ class SettingForm(SettingModelForm):
         cleaned: dict[str, Any] = super().clean() or {}
         if not cleaned.get("value") and not self.instance.pk:
             self.add_error("value", "Give a value.")
+        if cleaned.get("value"):
+            self.instance.value = cleaned["value"]  # before the model looks at it
         return cleaned
-
-    def save(self, commit: bool = True) -> UpstreamSetting:
-        if self.cleaned_data["value"]:
-            self.instance.value = self.cleaned_data["value"]
-        return super().save(commit)
 
 
 class SettingInline(Inline):
@@ -96,10 +94,7 @@ class UpstreamAdmin(ModelAdmin[Upstream]):
     readonly_fields = SHOWN
     inlines = [SettingInline, FeatureInline, EventInline]
     actions = ["restart_selected", "refresh_selected"]
-    formfield_overrides = {
-        ArrayField: {"delimiter": "\n", "widget": widgets.Lines},
-        URLField: {"assume_scheme": "https"},
-    }
+    formfield_overrides = {ArrayField: {"delimiter": "\n", "widget": widgets.Lines}}
 
     def get_readonly_fields(self, request: HttpRequest, obj: Upstream | None = None) -> list[str]:
         return [*SHOWN, "namespace"] if obj else SHOWN
@@ -108,6 +103,33 @@ class UpstreamAdmin(ModelAdmin[Upstream]):
         super().save_related(request, form, formsets, change)
         services.touch(form.instance)
         offering.apply_filter(form.instance)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> Any:
+        tell_without_gateway(request)
+        return super().changelist_view(request, extra_context)
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        tell_without_gateway(request)
+        return super().change_view(request, object_id, form_url, extra_context)
+
+    def get_deleted_objects(
+        self, objs: Iterable[Upstream], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """What it offers goes with it, though nobody can delete that alone."""
+        deleted = list(objs)
+        offered = UpstreamFeature.objects.filter(upstream__in=deleted).count()
+        counts = {"upstreams": len(deleted), "upstream features": offered}
+        may_delete = self.has_delete_permission(request)
+        lacking = set() if may_delete else {str(self.opts.verbose_name)}
+        return [*map(str, deleted), f"{offered} upstream features"], counts, lacking, []
 
     def delete_model(self, request: HttpRequest, obj: Upstream) -> None:
         services.remove(obj)
@@ -123,6 +145,11 @@ class UpstreamAdmin(ModelAdmin[Upstream]):
     @admin.action(description="List what the selected upstreams offer anew", permissions=["change"])
     def refresh_selected(self, request: HttpRequest, queryset: QuerySet[Upstream]) -> None:
         control(request, "refresh", queryset)
+
+
+def tell_without_gateway(request: HttpRequest) -> None:
+    if request.method == "GET" and not place.is_reached():
+        messages.warning(request, f"{place.not_running()}: the states are the last that were noted")
 
 
 def control(request: HttpRequest, action: str, upstreams: QuerySet[Upstream]) -> None:

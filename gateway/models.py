@@ -1,13 +1,16 @@
 """What is known of upstreams: how they are reached, how they are, and what they offer."""
 
+import unicodedata
 from typing import Self
 
+from django.apps import apps
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import F, Q
 
+from contextd.encryption import Undecipherable
 from contextd.models import Encrypted
 from gateway import names
 
@@ -15,6 +18,8 @@ WORD_LENGTH = 1000
 GLOB_LENGTH = 200
 NAME_LENGTH = 1000
 HOUR_MS = 3_600_000
+LINES = "\t\r\n"
+"""What a value may have that is no character of a line, such as a key of several lines."""
 
 namespace_form = RegexValidator(
     names.NAMESPACE,
@@ -29,6 +34,12 @@ header_mapping = RegexValidator(
     r"(?i)^[a-z0-9-]+=(?!(authorization|cookie|proxy-authorization|x-mcp-context|mcp-[a-z-]*)\Z)"
     r"[a-z0-9-]+\Z",
     "Write THEIRS=OURS, two names of headers; OURS cannot be Authorization, Cookie or one of MCP.",
+)
+
+# Also of a host of one word, which the validator of Django refuses.
+web_address = RegexValidator(
+    r"(?i)^https?://([^\s/?#@\[\]:]+|\[[0-9a-f:.]+\])(:\d{1,5})?([/?][^\s#]*)?\Z",
+    "Write http(s)://HOST/PATH, without a name or password: what is secret goes into settings.",
 )
 
 
@@ -87,7 +98,9 @@ class Upstream(models.Model):
         help_text="stdio and docker: the program and its arguments, one a line; no shell",
     )
     working_directory = models.CharField(max_length=4096, blank=True)
-    url = models.URLField(max_length=2000, blank=True, help_text="http: where it listens")
+    url = models.CharField(
+        max_length=2000, blank=True, validators=[web_address], help_text="http: where it listens"
+    )
     container = models.CharField(
         max_length=200, blank=True, help_text="docker: the name of the container"
     )
@@ -172,6 +185,9 @@ class Upstream(models.Model):
         return self.namespace
 
     def clean(self) -> None:
+        if self._state.adding and apps.is_installed(self.namespace):
+            taken = f"{self.namespace} is what tools of contextd itself begin with; take another."
+            raise ValidationError({"namespace": taken})
         if self.image and self.transport != Transport.DOCKER:
             raise ValidationError({"image": "Only docker upstreams have an image."})
         if self.caller_headers and self.transport != Transport.HTTP:
@@ -204,6 +220,14 @@ class UpstreamSetting(Encrypted):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        try:
+            value = self.value
+        except Undecipherable:  # told where it is used
+            return
+        if any(unicodedata.category(one) == "Cc" for one in value if one not in LINES):
+            raise ValidationError({"value": f"The value of {self.name} has control characters."})
 
 
 class Kind(models.TextChoices):

@@ -27,6 +27,15 @@ _ORDERS = re.compile(
 )
 _PLAIN_CONTROLS = {"\n", "\t", "\r"}
 _INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Cn"}
+# Of other categories, though nothing is seen of them: fillers, and what chooses a variant.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)
+# Directly behind what is an emoji with it, such as a heart or the key 1, it is usual.
+_EMOJI_VARIANT = re.compile(
+    "(?<=[#*0-9\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u27bf"
+    "\u2934\u2935\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001faff])\ufe0f"
+)
 
 
 def pinned(kind: str, definition: dict[str, Any]) -> dict[str, Any]:
@@ -64,14 +73,16 @@ def texts(value: Any) -> Iterator[str]:
 def _suspicions_of(text: str) -> Iterator[str]:
     if len(text) > LONGEST_DESCRIPTION:
         yield f"a text of {len(text)} characters"
-    for character in sorted({c for c in text if _is_hidden(c)}):
+    for character in sorted({c for c in _EMOJI_VARIANT.sub("", text) if _is_hidden(c)}):
         yield f"the hidden character U+{ord(character):04X}"
     if found := _ORDERS.search(text[:LONGEST_DESCRIPTION]):
         yield f"instructions to the model: {found[0]!r}"
 
 
 def _is_hidden(character: str) -> bool:
-    return unicodedata.category(character) in _INVISIBLE and character not in _PLAIN_CONTROLS
+    if character in _PLAIN_CONTROLS:
+        return False
+    return unicodedata.category(character) in _INVISIBLE or bool(_UNSEEN.match(character))
 
 
 def difference(approved: dict[str, Any] | None, definition: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ from contextd.bus import Kind
 from contextd.encryption import Undecipherable
 from contextd.errors import Invalid, NotFound
 from contextd.status import Unhealthy, health_check
+from gateway import place
 from gateway.models import (
     Isolation,
     State,
@@ -63,9 +64,11 @@ def probe() -> list[str] | None:
         raise Unhealthy("upstreams cannot be read; run manage.py migrate") from None
     details = [told(upstream) for upstream in upstreams]
     ill = [one for one in upstreams if one.state not in (State.READY, State.STARTING)]
-    if ill:
-        summary = "; ".join(f"{one.namespace} is {described(one)}" for one in ill)
-        raise Unhealthy(summary, details)
+    wrong = [f"{one.namespace} is {described(one)}" for one in ill]
+    if upstreams and not place.is_reached():
+        wrong = [place.not_running(), *wrong]
+    if wrong:
+        raise Unhealthy("; ".join(wrong), details)
     return details or None
 
 
@@ -158,16 +161,16 @@ def storable(text: str) -> str:
 def add(upstream: Upstream, settings: Mapping[str, str]) -> None:
     """Raises Invalid for what no upstream can be."""
     try:
-        upstream.full_clean()
+        with transaction.atomic():
+            upstream.full_clean()
+            upstream.save()
+            for name, value in settings.items():
+                setting = UpstreamSetting(upstream=upstream, name=name)
+                setting.value = value.strip()
+                setting.full_clean()
+                setting.save()
     except ValidationError as error:
         raise Invalid("; ".join(worded(error))) from None
-    with transaction.atomic():
-        upstream.save()
-        for name, value in settings.items():
-            setting = UpstreamSetting(upstream=upstream, name=name)
-            setting.value = value
-            setting.full_clean()
-            setting.save()
 
 
 def worded(error: ValidationError) -> list[str]:

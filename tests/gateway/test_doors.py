@@ -3,10 +3,12 @@
 import json
 import re
 import shlex
+import sys
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
@@ -20,7 +22,7 @@ from contexts.services import mistakes
 from gateway import offering, services
 from gateway.models import Kind, State, Upstream, UpstreamFeature, UpstreamSetting
 from tests.conftest import Call
-from tests.gateway.conftest import Add
+from tests.gateway.conftest import MISBEHAVING, Add
 
 SCHEMA = {"type": "object", "properties": {"$ref": {"type": "string"}}, "$defs": {"a": {}}}
 ECHO = {"name": "echo", "description": "Say it again", "inputSchema": SCHEMA}
@@ -128,7 +130,9 @@ def test_status_names_what_is_not_well(upstream: Upstream, call: Call) -> None:
     status = call("status")
 
     gateway = status.services["gateway"]
-    assert gateway.error == "odd is failed: no such program"
+    assert gateway.error == (
+        "the gateway is not running (`manage.py up` starts it); odd is failed: no such program"
+    )
     assert gateway.details
     assert re.fullmatch("odd: failed since .* UTC; before, failed: no such .*", gateway.details[0])
 
@@ -149,6 +153,27 @@ def test_status_names_upstreams_to_who_looks_after_them(upstream: Upstream, call
     assert [name for name, status in told.items() if "odd" in status] == ["all"]
     assert '"status":"unhealthy","error":"some of its parts are not well' in told["other"]
     assert '"tools_available":1,' in told["other"]
+
+
+def test_without_a_gateway_nothing_is_said_to_be_ready(
+    upstream: Upstream, call: Call, admin_client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    services.note(upstream.pk, State.READY)
+
+    told = call("status").services["gateway"]
+    page = admin_client.get("/admin/gateway/upstream/").content.decode()
+    call_command("gateway", "list")
+
+    assert told.status == "unhealthy"
+    assert told.error == "the gateway is not running (`manage.py up` starts it)"
+    assert "the gateway is not running" in page
+    assert "the gateway is not running" in capsys.readouterr().err
+
+
+def test_with_a_gateway_it_is_well(add: Add, call: Call) -> None:
+    add()
+
+    assert call("status").services["gateway"].status == "healthy"
 
 
 def test_the_command_adds_shows_and_removes(transactional_db: None, output: Any) -> None:
@@ -182,8 +207,14 @@ def test_the_command_adds_shows_and_removes(transactional_db: None, output: Any)
 def test_the_command_tests_what_runs(add: Add, output: Any) -> None:
     add()
 
-    assert "odd answers and offers 23 tools" in output("test", "odd")
+    assert "odd answers and offers 27 tools" in output("test", "odd")
     assert output("restart", "odd") == "odd is ready\n"
+
+
+def test_what_was_just_added_can_be_tested_at_once(gateway: None, output: Any) -> None:
+    output("add", "odd", "--command", sys.executable, MISBEHAVING)
+
+    assert "odd answers and offers" in output("test", "odd")
 
 
 @pytest.mark.parametrize(
@@ -195,6 +226,10 @@ def test_the_command_tests_what_runs(add: Add, output: Any) -> None:
             ["add", "odd", "--image", "a", "--command", "true"],
             "Only docker upstreams have an image",
         ),
+        (["add", "skills", "--command", "true"], "namespace: skills is what tools of contextd"),
+        (["add", "odd", "--set", "1BAD=v", "--command", "y"], "name: Use letters, digits"),
+        (["add", "odd", "--set", "A=a\x1bb", "--command", "y"], "A has control characters"),
+        (["add", "odd", "--url", "https://me:secret@host/mcp"], "url: Write http"),
         (["show", "nobody"], "there is no upstream 'nobody'; there are: none"),
         (["restart", "nobody"], "there is no upstream 'nobody'"),
     ],
@@ -242,3 +277,61 @@ def test_the_admin_never_shows_a_value_again(upstream: Upstream, admin_client: C
 
     assert "KEY" in page
     assert "hush-hush" not in page
+
+
+def test_the_admin_deletes_one_with_all_that_it_offers(
+    upstream: Upstream, admin_client: Client
+) -> None:
+    address = f"/admin/gateway/upstream/{upstream.pk}/delete/"
+
+    asked = admin_client.get(address).content.decode()
+    admin_client.post(address, {"post": "yes"})
+
+    assert "1 upstream features" in asked
+    assert not Upstream.objects.exists()
+    assert not UpstreamFeature.objects.exists()
+
+
+def test_the_admin_saves_a_value_and_refuses_what_none_can_be(
+    upstream: Upstream, admin_client: Client
+) -> None:
+    def save(value: str) -> str:
+        forms = {"settings": 1, "features": 0, "events": 0}
+        counts = {f"{name}-TOTAL_FORMS": count for name, count in forms.items()}
+        counts |= {f"{name}-INITIAL_FORMS": 0 for name in forms}
+        limits = [field for field in Upstream._meta.fields if field.name.endswith("_ms")]
+        given = {field.name: getattr(upstream, field.name) for field in limits}
+        given |= {"transport": "stdio", "command": "true", "restart_attempts": 5}
+        setting = {"settings-0-name": "KEY", "settings-0-value": value}
+        address = f"/admin/gateway/upstream/{upstream.pk}/change/"
+        return admin_client.post(address, {**counts, **given, **setting}).content.decode()
+
+    assert "has control characters" in save("a\x1bb")
+    assert not UpstreamSetting.objects.exists()
+
+    save("hush ")
+
+    assert UpstreamSetting.objects.get().value == "hush"
+
+
+@pytest.mark.parametrize(
+    ("url", "is_one"),
+    [
+        ("http://mcp-server:8080/mcp", True),
+        ("https://example.com", True),
+        ("https://[::1]:8000/mcp?a=b", True),
+        ("ftp://example.com/mcp", False),
+        ("https://", False),
+        ("https://me@example.com/mcp", False),
+        ("https://example.com/m cp", False),
+    ],
+)
+def test_an_address_may_be_of_any_host(url: str, is_one: bool) -> None:
+    found: list[str] = []
+    try:
+        upstream = Upstream(namespace="odd", transport="http", url=url)
+        upstream.full_clean(validate_unique=False, validate_constraints=False)
+    except ValidationError as error:
+        found = list(error.message_dict)
+
+    assert found == ([] if is_one else ["url"])

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from contextd.errors import ContextdError
-from gateway import offering, pinning, services
+from gateway import offering, pinning, place, services
 from gateway.models import Isolation, Transport, Upstream
 
 
@@ -40,6 +40,8 @@ class Command(BaseCommand):
         for upstream in Upstream.objects.all():
             state = services.described(upstream) if upstream.is_enabled else "switched off"
             self.stdout.write(f"{upstream}\t{upstream.transport}\t{state}")
+        if not place.is_reached():
+            self.stderr.write(f"{place.not_running()}: the states are the last that were noted")
 
     def add(self, namespace: str, **options: Any) -> None:
         upstream = Upstream(
