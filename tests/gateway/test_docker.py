@@ -187,17 +187,3 @@ def test_an_engine_that_is_not_there_is_told(add: Add, monkeypatch: pytest.Monke
     )
 
     assert "the Docker engine (DOCKER_HOST) says: Cannot connect" in upstream.reason
-
-
-def test_where_there_is_no_engine_that_is_told(add: Add, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("DOCKER_HOST", raising=False)
-
-    upstream = add(
-        transport="docker",
-        container="box",
-        command=["true"],
-        expect=State.FAILED,
-        restart_attempts=0,
-    )
-
-    assert "Docker engine" in upstream.reason
