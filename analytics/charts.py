@@ -56,10 +56,10 @@ def top(calls: Calls, what: What, limit: int) -> list[Place]:
         case "clients":
             return _named(calls.kept, "client", limit)
         case "unanswered":
-            return _named(calls.kept.filter(found=[]), "query", limit)
+            return _named(calls.kept.unanswered(), "query", limit)
         case "errors":
             errors = calls.kept.filter(domain__in=ERRORS, found__isnull=False)
-            return _named(errors, "query", limit, failed=Q(found=[]))
+            return _named(errors, "query", limit, failed=Q(returned=0))
 
 
 def _most(calls: Calls, field: str, limit: int) -> list[Place]:

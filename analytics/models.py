@@ -67,6 +67,10 @@ class WorkSession(models.Model):
 
 
 class EventQuerySet(OfProjectQuerySet):
+    def unanswered(self) -> Self:
+        """Searches that found nothing."""
+        return self.filter(found__isnull=False, returned=0)
+
     def between(self, start: datetime, end: datetime) -> Self:
         return self.filter(at__gte=start, at__lt=end)
 
@@ -88,7 +92,14 @@ class Event(models.Model):
     milliseconds = models.FloatField()
     domain = models.CharField(max_length=64, blank=True)
     query = models.CharField(max_length=QUERY_LENGTH, blank=True, help_text="Without credentials")
-    found = ArrayField(models.BigIntegerField(), null=True, help_text="What a search returned")
+    found = ArrayField(
+        models.BigIntegerField(),
+        null=True,
+        help_text="Ids of what a search returned, as far as known",
+    )
+    returned = models.PositiveIntegerField(
+        null=True, help_text="How many records a search returned"
+    )
     searched_tokens = models.BigIntegerField(null=True)
     returned_tokens = models.BigIntegerField(null=True)
     was_useful = models.BooleanField(null=True, help_text="What it found was used and helped")

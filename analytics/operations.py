@@ -76,6 +76,9 @@ class AnalyticsReport(Result):
         float | None,
         Field(description="Share of searches of which a result was used afterwards and helped"),
     ]
+    judged_searches: Annotated[
+        int, Field(description="The searches that search_precision is a share of")
+    ]
     estimated_cost_save_usd: Annotated[
         float | None, Field(description="An estimate; see estimates for what it assumes")
     ]

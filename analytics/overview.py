@@ -20,6 +20,8 @@ from contextd.callers import Caller
 from contextd.models import Project
 
 SAVING = ("_save", "_create")
+SEPARATOR = "__"
+"""In the names of other servers' tools, after that of the server."""
 SHOWN = 8
 WEEK = 7
 
@@ -107,7 +109,7 @@ def weeks(caller: Caller, project: Project | None) -> list[Compared]:
 
 def numbers(calls: Calls) -> dict[str, int]:
     sums = services.by_operation(calls)
-    saved = services.added(one for name, one in sums.items() if name.endswith(SAVING))
+    saved = services.added(one for name, one in sums.items() if saves(name))
     total = services.added(sums.values())
     return {
         "Records saved": saved.calls - saved.failures,
@@ -116,6 +118,11 @@ def numbers(calls: Calls) -> dict[str, int]:
         "Calls": total.calls,
         "Failed calls": total.failures,
     }
+
+
+def saves(operation: str) -> bool:
+    """Of contextd's own: what other servers' tools save is not its records."""
+    return operation.endswith(SAVING) and SEPARATOR not in operation
 
 
 def by_operation(points: Sequence[Point]) -> dict[str, Sums]:

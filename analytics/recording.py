@@ -2,9 +2,10 @@
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
+from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -14,7 +15,7 @@ from analytics.models import NAME_LENGTH, QUERY_LENGTH, Event, WorkSession
 from contextd import changes, logs, redaction, search
 from contextd.buffers import Buffer
 from contextd.callers import Caller
-from contextd.notes import Notes
+from contextd.notes import Notes, Searched
 from contextd.operations import Operation, Result
 
 PAUSE = timedelta(minutes=30)
@@ -31,7 +32,7 @@ WITH evidence AS (
     FROM analytics_event AS search
     JOIN analytics_event AS later
         ON later.session_id = search.session_id AND later.domain = search.domain
-        AND later.used = ANY(search.found)
+        AND later.used = ANY(search.found) AND later.outcome = 'ok'
         AND later.at BETWEEN search.at AND search.at + %(pause)s * interval '1 second'
     WHERE search.session_id = ANY(%(sessions)s)
     ORDER BY search.id, later.used, later.at DESC
@@ -65,6 +66,8 @@ def note(
 ) -> None:
     """Keep it until the buffer is written; takes no time of the call's."""
     kept = result if notes.searches else None
+    if operation.effect == "delete":
+        notes = replace(notes, used=None)  # what is thrown away was of no use
     now = timezone.now()
     if not buffer.add(Finished(now, operation.name, caller, category, seconds, notes, kept)):
         logs.warn_seldom(logger, "calls are not counted: too many wait to be written")
@@ -173,22 +176,35 @@ def event_of(call: Finished, session: WorkSession) -> Event:
 
 def _tell_search(event: Event, notes: Notes, result: Result) -> None:
     first = notes.searches[0]
-    event.domain, event.found = notes.answered or (first.domain, returned(result))
+    if notes.answered:
+        event.domain, event.found = notes.answered
+        event.returned = len(notes.answered.record_ids)
+    else:
+        records = returned(result)
+        event.domain, event.found, event.returned = first.domain, ids_of(records), len(records)
     event.query = storable(redaction.redact(first.query[: 4 * QUERY_LENGTH]).text, QUERY_LENGTH)
     event.searched_tokens = sum(
-        search.tokens_of_passages(one.collections, one.passages) for one in notes.searches
+        search.tokens_of_passages(list(collections), passages)
+        for collections, passages in looked_in(notes.searches).items()
     )
     event.returned_tokens = search.tokens_of(result.model_dump_json())
 
 
-def returned(result: Result) -> list[int]:
-    """Ids of the records in the first list of such; all searches answer with one."""
-    for name in type(result).model_fields:
-        records = getattr(result, name)
-        if isinstance(records, list):
-            ids = [str(getattr(record, "id", "")) for record in records]
-            return [int(pk) for pk in ids if pk.isdigit()]
-    return []
+def looked_in(searches: Sequence[Searched]) -> dict[tuple[int, ...], int]:
+    """The collections, each with its passages: who looks twice in the same has searched it once."""
+    return {tuple(sorted(one.collections)): one.passages for one in searches}
+
+
+def returned(result: Result) -> list[Any]:
+    """The records in the first list of such; all searches answer with one."""
+    values = (getattr(result, name) for name in type(result).model_fields)
+    return next((value for value in values if isinstance(value, list)), [])
+
+
+def ids_of(records: Sequence[Any]) -> list[int]:
+    """Of those that are known by a number."""
+    ids = [str(getattr(record, "id", "")) for record in records]
+    return [int(pk) for pk in ids if pk.isascii() and pk.isdigit()]
 
 
 def _judge(sessions: set[int]) -> None:

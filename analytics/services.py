@@ -12,7 +12,7 @@ from django.utils import timezone
 from analytics import tallying
 from analytics.models import Event, Tally, WorkSession
 from analytics.tallying import Calls, Sums, midnight, ratio
-from contextd import projects
+from contextd import projects, search
 from contextd.callers import Caller
 from contextd.errors import Invalid
 from contextd.models import Project
@@ -70,6 +70,7 @@ class Report:
     avg_token_reduction_pct: float | None
     total_time_saved_min: float | None
     search_precision: float | None
+    judged_searches: int
     estimated_cost_save_usd: float | None
     top_features: list[Feature]
     performance: Performance
@@ -113,18 +114,24 @@ def sessions_of(caller: Caller, period: Period, project: Project | None) -> int:
 def period_of(name: PeriodName, first: date | None, last: date | None) -> Period:
     """Raises Invalid where it would end before it begins."""
     now = timezone.now()
-    end = now if last is None else min(now, midnight(last) + timedelta(days=1))
+    last_day = min(last or now.date(), now.date())
+    end = min(now, midnight(last_day) + timedelta(days=1))
     if first is not None:
         start = midnight(first)
     elif name == "all-time":
         start = midnight(min(first_day(), end.date()))
     else:
-        start = midnight((last or now.date()) - timedelta(days=DAYS[name]))
+        start = midnight(days_before(last_day, DAYS[name]))
     if start > end:
         raise Invalid(
             "start_date must not be after end_date, nor in the future", field="start_date"
         )
     return Period(name, start, end)
+
+
+def days_before(day: date, days: int) -> date:
+    """Not before the first that there is."""
+    return date.fromordinal(max(day.toordinal() - days, date.min.toordinal()))
 
 
 def first_day() -> date:
@@ -150,6 +157,7 @@ def by_operation(calls: Calls) -> dict[str, Sums]:
 
 def reported(period: Period, operations: dict[str, Sums], sessions: int) -> Report:
     total = added(operations.values())
+    judged = judged_of(operations)
     return Report(
         period=period.name,
         start_date=period.start,
@@ -157,7 +165,8 @@ def reported(period: Period, operations: dict[str, Sums], sessions: int) -> Repo
         total_sessions=sessions,
         avg_token_reduction_pct=ratio(total.reduction, total.answered),
         total_time_saved_min=minutes_saved(total),
-        search_precision=ratio(total.useful, total.searches),
+        search_precision=ratio(judged.useful, judged.searches),
+        judged_searches=judged.searches,
         estimated_cost_save_usd=dollars_saved(total),
         top_features=top_features(operations),
         performance=performance(operations, total),
@@ -173,6 +182,12 @@ def reported(period: Period, operations: dict[str, Sums], sessions: int) -> Repo
 
 def added(sums: Iterable[Sums]) -> Sums:
     return sum(sums, Sums())
+
+
+def judged_of(by_operation: dict[str, Sums]) -> Sums:
+    """Without those that search only records whose use cannot be known."""
+    unknown = {domain.found_by for domain in search.domains() if not domain.use_is_known}
+    return added(sums for name, sums in by_operation.items() if name not in unknown)
 
 
 def minutes_saved(total: Sums) -> float | None:
@@ -196,7 +211,7 @@ def top_features(operations: dict[str, Sums]) -> list[Feature]:
 
 
 def performance(operations: dict[str, Sums], total: Sums) -> Performance:
-    searches = added(sums for name, sums in operations.items() if name.endswith("_search"))
+    searches = added(sums for sums in operations.values() if sums.searches)
     checkpoints = operations.get("checkpoint_save", Sums())
     return Performance(
         avg_search_latency_ms=searches.mean_milliseconds,

@@ -31,7 +31,7 @@ from django.db.models.functions import Cast, Ceil, Coalesce, Greatest, Least, Ln
 from django.utils import timezone
 
 from analytics import recording
-from analytics.models import BUCKETS, Event, Tally, WorkSession
+from analytics.models import BUCKETS, Event, EventQuerySet, Tally, WorkSession
 from contextd import projects
 from contextd.callers import Caller
 from contextd.models import Project
@@ -84,7 +84,7 @@ class Calls:
 
     tallies: QuerySet[Tally]
     events: QuerySet[Event]
-    kept: QuerySet[Event]
+    kept: EventQuerySet
 
     def filter(self, **fields: Any) -> "Calls":
         """Those with these values in fields that a Tally has too."""
@@ -198,7 +198,7 @@ def totals() -> dict[str, Any]:
 
 def counts() -> dict[str, Any]:
     """The same of events."""
-    searched, answered = Q(found__isnull=False), Q(found__len__gt=0)
+    searched, answered = Q(found__isnull=False), Q(returned__gt=0)
     useful = Q(was_useful=True)
     return {
         "calls": Count("pk"),

@@ -33,7 +33,7 @@ class RecordPage:
     parts: list[Part]
     passages: list[Passage]
     history: list[Happening]
-    use: calls.Use
+    use: calls.Use | None
     edited_at: str
 
 
@@ -48,7 +48,7 @@ def page(caller: Caller, kind: str, pk: int) -> RecordPage:
         parts=showing.parts_of(record, list(domain.fields)),
         passages=search.passages_of(domain.name, pk, MOST_PASSAGES),
         history=history_of(caller, domain, record),
-        use=calls.use_of(caller, domain.name, pk),
+        use=calls.use_of(caller, domain.name, pk) if domain.use_is_known else None,
         edited_at=domain.url_of(pk),
     )
 

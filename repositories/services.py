@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from django.db.models import QuerySet
 
-from contextd import jobs, limits, projects, search
+from contextd import jobs, limits, notes, projects, search
 from contextd.callers import Caller
 from contextd.errors import Internal, Invalid, NotAllowed, NotFound
 from contextd.models import Job, get_record
@@ -90,7 +90,14 @@ class Started:
 
 
 def register_for_search() -> None:
-    search.register_records(DOMAIN, "Files", SourceFile, found_by="repository_search", fields=READ)
+    search.register_records(
+        DOMAIN,
+        "Files",
+        SourceFile,
+        found_by="repository_search",
+        fields=READ,
+        use_is_known=False,
+    )
 
 
 @health_check("repository")
@@ -276,7 +283,9 @@ def find(
     if scope is None:
         place = projects.told(project_path, git_remote)
         return Matches([], f"No project is known for {place}; index_repository makes one.")
-    return finding.find(query, scope, limit)
+    found = finding.find(query, scope, limit)
+    notes.answered(DOMAIN, [match.file.pk for match in found.matches])
+    return found
 
 
 def find_files(query: str, within: frozenset[int] | None, limit: int) -> FoundFiles:

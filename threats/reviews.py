@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from contextd import notes
 from contextd.callers import Caller
 from threats import changed_files, services, signs
 from threats.models import Threat
@@ -66,7 +67,7 @@ class Checklist:
 
 def for_files(caller: Caller, *, paths: Sequence[str], diff: str, limit: int) -> FileThreats:
     """What the files may bring, by their names and by what was written into them."""
-    visible = Threat.objects.visible_to(caller).told()
+    visible = list(Threat.objects.visible_to(caller).told())
     patterns = [services.pattern_of(threat) for threat in visible]
     files = changed_files.gather(paths, diff)
     searched, compared = signs.by_expressions(files, patterns), signs.by_meaning(caller, files)
@@ -76,6 +77,8 @@ def for_files(caller: Caller, *, paths: Sequence[str], diff: str, limit: int) ->
             one = found.setdefault(sign.pattern.id, FileThreat(sign.pattern))
             one.add(file.path, sign.strength, sign.reason)
     threats = sorted(found.values(), key=lambda one: (-one.score, one.pattern.id))[:limit]
+    told = {one.pattern.id for one in threats}
+    notes.answered(services.DOMAIN, [threat.pk for threat in visible if threat.key in told])
     return FileThreats(threats, " ".join(filter(None, [searched.notice, compared.notice])) or None)
 
 
@@ -99,4 +102,5 @@ def checklist(
             areas_of.setdefault(match.threat.pk, []).append(area)
     threats = Threat.objects.filter(pk__in=areas_of).told().worst_first()
     points = [Point(services.pattern_of(threat), areas_of[threat.pk]) for threat in threats]
+    notes.answered(services.DOMAIN, [threat.pk for threat in threats])
     return Checklist(points, notice)

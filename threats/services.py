@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 from pydantic import ValidationError
 
-from contextd import changes, redaction, search, shipped
+from contextd import changes, notes, redaction, search, shipped
 from contextd.callers import Caller
 from contextd.errors import Invalid, NotFound
 from contextd.search import Hit
@@ -107,6 +107,7 @@ def find(
         for hit in good
         if hit.record_id in threats
     ]
+    notes.answered(DOMAIN, [match.threat.pk for match in matches])
     return Matches(matches, found.notice)
 
 
@@ -267,4 +268,5 @@ def get(caller: Caller, key: str) -> ThreatPattern:
     threat = Threat.objects.visible_to(caller).told().filter(key=key.strip().upper()).first()
     if threat is None:
         raise NotFound(f"there is no threat {key!r}; threat_list shows those there are", id=key)
+    notes.used(DOMAIN, threat.pk, None)
     return pattern_of(threat)

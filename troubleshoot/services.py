@@ -145,7 +145,12 @@ def general_actions(category: str) -> list[Action]:
 def register_for_search() -> None:
     shipped.register(library.LIBRARY)
     search.register_records(
-        library.DOMAIN, "Patterns", Pattern, found_by="list_patterns", fields=READ
+        library.DOMAIN,
+        "Patterns",
+        Pattern,
+        found_by="list_patterns",
+        fields=READ,
+        use_is_known=False,
     )
 
 

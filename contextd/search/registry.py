@@ -33,7 +33,9 @@ class Domain:
     """A kind of record: `title` is its plural, `url_of` where people edit that of an id.
 
     `fields` are the names of the fields and properties that people read, the foremost first;
-    `history` is what happened to a record beside what was done in the admin.
+    `history` is what happened to a record beside what was done in the admin. `use_is_known` where
+    a call tells which record it is about; those of other kinds are read elsewhere. `found_by` is
+    the operation that searches them.
     """
 
     name: str
@@ -42,6 +44,8 @@ class Domain:
     url_of: Callable[[int], str]
     fields: Sequence[str] = ()
     history: History = nothing_else
+    found_by: str = ""
+    use_is_known: bool = True
 
     def shown_to(self, caller: Caller) -> QuerySet[Any]:
         """`visible_to`, with the records that the fields lead to."""
@@ -69,6 +73,7 @@ def register_records(
     found_by: str,
     fields: Sequence[str],
     history: History = nothing_else,
+    use_is_known: bool = True,
 ) -> None:
     """The records of a model: its manager knows which are `visible_to` a caller, the admin edits
     them, and who may not call the operation `found_by` sees none.
@@ -88,6 +93,8 @@ def register_records(
             url_of=lambda pk: reverse(page, args=[pk]),
             fields=fields,
             history=history,
+            found_by=found_by,
+            use_is_known=use_is_known,
         )
     )
 

@@ -57,6 +57,8 @@ def happened(db: None) -> Happened:
             key="k", principal="p", client="c", context="default", began_at=at, ended_at=at
         )
         given = {"context": "default", "outcome": "ok", "milliseconds": 10.0, **fields}
+        if given.get("found") is not None:
+            given.setdefault("returned", len(given["found"]))
         return Event.objects.create(operation=operation, at=at, session=session, **given)
 
     return happened

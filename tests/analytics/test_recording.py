@@ -3,6 +3,7 @@
 import dataclasses
 import time
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,11 +18,16 @@ from contextd.callers import Caller
 from contextd.errors import NotFound
 from contextd.models import Project
 from contextd.notes import Notes
-from tests.analytics.conftest import in_session
+from tests.analytics.conftest import Happened, in_session
 from tests.conftest import Call
+from tests.pages.test_record_page import make_file
 from tests.server import eventually
+from tests.threats.conftest import few, load_from
+from threats.models import Threat
 from troubleshoot import curating
 from troubleshoot.models import Pattern
+
+__all__ = ["few", "load_from"]
 
 MOST_MILLISECONDS = 0.5
 WARP: dict[str, Any] = {
@@ -92,6 +98,47 @@ def test_a_search_tells_what_it_searched_and_returned(counted: Call) -> None:
     assert third.found == []
 
 
+def test_threats_are_found_although_no_number_names_them(counted: Call, few: Path) -> None:
+    work = "Build a SQL query from what the user typed"
+    counted("tmkb_query", context=work)
+    counted("threat_checklist", areas=[work])
+    counted("threats_for_files", paths=["orders/views.py"])
+    counted("threat_get", id="TMKB-INJ-001")
+
+    *searches, read = Event.objects.order_by("pk")
+    kept = set(Threat.objects.values_list("pk", flat=True))
+    for event in searches:
+        assert event.domain == "threat"
+        assert event.found
+        assert set(event.found) <= kept
+        assert event.returned == len(event.found)
+        assert event.was_useful is (read.used in event.found or None)
+    assert searches[0].was_useful is True
+
+
+def test_files_are_found_although_no_number_names_them(counted: Call) -> None:
+    counted("checkpoint_save", summary="Began", project_path="/w/shop")
+    file = make_file()
+    counted("repository_search", query="Cart")
+    counted("checkpoint_search", query="Cart", kind="file")
+    counted("repository_search", query="Cart", languages=["rust"])
+
+    _, files, as_checkpoints, nothing = Event.objects.order_by("pk")
+    assert (files.domain, files.found, files.returned) == ("file", [file.pk], 1)
+    assert (as_checkpoints.domain, as_checkpoints.returned) == ("file", 1)
+    assert list(Event.objects.unanswered()) == [nothing]
+    report = counted("analytics_get")
+    assert (report.samples.searches, report.samples.answered, report.judged_searches) == (3, 2, 1)
+
+
+def test_who_looks_twice_in_the_same_has_searched_it_once(counted: Call, few: Path) -> None:
+    counted("threat_checklist", areas=["a webhook"])
+    counted("threat_checklist", areas=["a webhook", "an export", "a log in"])
+
+    once, thrice = Event.objects.order_by("pk")
+    assert once.searched_tokens == thrice.searched_tokens
+
+
 def test_a_search_is_useful_when_a_result_is_used_in_the_same_session(
     counted: Call, counted_as: Any, caller: Caller
 ) -> None:
@@ -106,6 +153,22 @@ def test_a_search_is_useful_when_a_result_is_used_in_the_same_session(
     counted("checkpoint_get", id=saved)
     search.refresh_from_db()
     assert search.was_useful is True
+
+
+def test_what_was_thrown_away_or_failed_did_not_help(
+    counted: Call, happened: Happened, caller: Caller
+) -> None:
+    saved = counted("checkpoint_save", summary="Wrote the parser", project_path="/w/a").id
+    counted("checkpoint_search", query="parser")
+    search = Event.objects.get(operation="checkpoint_search")
+    about: dict[str, Any] = {"session": search.session, "domain": "checkpoint"}
+    happened("checkpoint_update", used=int(saved), outcome="timeout", helped=True, **about)
+
+    counted("checkpoint_delete", id=saved)
+
+    search.refresh_from_db()
+    assert search.was_useful is None
+    assert Event.objects.get(operation="checkpoint_delete").used is None
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,7 @@ def _asked(operation: str, number: int, known: list[int]) -> dict[str, Any]:
             "domain": operation.partition("_")[0],
             "query": ASKED[number % len(ASKED)],
             "found": found,
+            "returned": len(found),
             "searched_tokens": 40_000,
             "returned_tokens": 600,
             "was_useful": bool(found) and number % 3 > 0,
