@@ -2,8 +2,10 @@
 
 import csv
 import io
+from base64 import b64encode
 from datetime import timedelta
 from typing import Any, Protocol
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.models import User
@@ -15,6 +17,7 @@ from analytics.models import Event, WorkSession
 from contextd.models import Project
 from contexts.models import AuditEntry
 from tests.analytics.conftest import Happened
+from tests.conftest import Call
 from tests.contexts.conftest import MakeContext, MakeToken, ann, grant, make_context, token_of
 
 __all__ = ["ann", "make_context", "token_of"]
@@ -100,6 +103,57 @@ def test_a_list_is_csv_where_that_is_asked_for(get: Get, happened: Happened) -> 
     assert page["Content-Type"] == "text/csv; charset=utf-8"
     assert 'rel="next"' in page["Link"]
     assert (row["operation"], row["client"], row["found"]) == ("status", "'=cmd()", "[1, 2]")
+
+
+@pytest.mark.parametrize("address", ["calls/", "series/", "records/checkpoint/"])
+def test_a_list_without_rows_is_csv_with_a_header(get: Get, address: str) -> None:
+    (header,) = get(address, {"format": "csv"}).content.decode().splitlines()
+
+    assert {"day", "id"} & set(header.split(","))
+
+
+@pytest.mark.parametrize("ordering", ["calls", "-calls"])
+def test_rows_alike_in_what_they_are_ordered_by_are_all_shown(
+    get: Get, happened: Happened, ordering: str
+) -> None:
+    session = happened("status").session
+    times = {"began_at": session.began_at, "ended_at": session.ended_at}
+    WorkSession.objects.bulk_create(WorkSession(key="k", **times) for _ in range(1100))
+
+    shown: list[int] = []
+    following = f"sessions/?ordering={ordering}&limit=60"
+    while following and len(shown) < 2000:
+        page = get(following).json()
+        shown += [row["id"] for row in page["results"]]
+        following = (page["next"] or "").partition("/api/dashboard/")[2]
+
+    assert sorted(shown) == sorted(WorkSession.objects.values_list("pk", flat=True))
+
+
+@pytest.mark.parametrize(
+    ("address", "cursor"),
+    [
+        ("calls/", "p=xyz"),
+        ("calls/?ordering=milliseconds", "p=2026-01-01 00:00:00+00:00"),
+        ("sessions/?ordering=calls", "p=1.5"),
+        ("records/skill/", "p=xyz"),
+        ("records/skill/", "o=x"),
+    ],
+)
+def test_a_cursor_of_no_list_is_refused(get: Get, address: str, cursor: str) -> None:
+    encoded = b64encode(cursor.encode()).decode()
+
+    refused = get(f"{address}{'&' if '?' in address else '?'}{urlencode({'cursor': encoded})}")
+
+    assert refused.status_code == 400
+    assert refused.json()["details"]["field"] == "cursor"
+
+
+@pytest.mark.parametrize("last", ["9999-12-31", "0001-01-02"])
+def test_any_day_may_be_the_last(get: Get, call: Call, last: str) -> None:
+    for address in ("series/", "top/clients/"):
+        assert get(address, {"end_date": last}).json() == []
+    assert call("analytics_get", end_date=last).total_sessions == 0
 
 
 def test_a_browser_is_shown_a_page(get: Get, happened: Happened) -> None:
