@@ -1,24 +1,20 @@
 """Who may open the pages, and as whom they look."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial, wraps
 from typing import Any
 
 from django.contrib.auth import get_user
-from django.contrib.auth.views import redirect_to_login
+from django.contrib.auth.views import LoginView, redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from contextd import auth, guards, operations
-from contextd.callers import DEFAULT_CONTEXT, Caller
+from contextd import auth, guards, logins, operations
+from contextd.callers import Caller
 from contextd.errors import ContextdError, NotAuthenticated, NotFound, RateLimited
 from contexts import services as contexts
-
-LOGIN = "/admin/login/"
-CONTEXT = "context"
-"""In the session: which one its user looks from."""
 
 Page = Callable[..., HttpResponseBase]
 
@@ -32,7 +28,7 @@ def for_callers(page: Page) -> Page:
         try:
             return page(request, caller_of(request), **kwargs)
         except NotAuthenticated:
-            return redirect_to_login(request.get_full_path(), LOGIN)
+            return redirect_to_login(request.get_full_path(), reverse("login"))
         except ContextdError as error:
             return refused(request, error)
 
@@ -41,28 +37,21 @@ def for_callers(page: Page) -> Page:
 
 def caller_of(request: HttpRequest) -> Caller:
     """Raises NotAllowed for who may not read `analytics_get`."""
-    caller = _caller(request)
+    is_known = request.user.is_authenticated
+    caller = logins.caller_of(request) if is_known else auth.caller_of_django(request, "rest")
     guards.authorize(operations.get("analytics_get"), caller)
     return caller
 
 
-def _caller(request: HttpRequest) -> Caller:
-    if not request.user.is_authenticated:
-        return auth.caller_of_django(request, "rest")
-    caller = auth.caller_of_admin(request, chosen_context(request))
-    # What waits for review is for those who curate.
-    return caller if request.user.is_staff else replace(caller, door="rest")
-
-
-def chosen_context(request: HttpRequest) -> str:
-    session = getattr(request, "session", {})  # templates are rendered without one too
-    name: str = session.get(CONTEXT, DEFAULT_CONTEXT)
-    return name
+def login(request: HttpRequest) -> HttpResponseBase:
+    """For whoever has a password; its attempts are limited together with the admin's, by name."""
+    view = LoginView.as_view(template_name="dashboard/login.html", next_page="home")
+    return view(request)
 
 
 def contexts_of(request: HttpRequest) -> dict[str, Any]:
     """For templates: the context that is looked from, and those that could be; asks when used."""
-    return {"context_name": chosen_context(request), "contexts": partial(names_for, request)}
+    return {"context_name": logins.chosen_context(request), "contexts": partial(names_for, request)}
 
 
 def names_for(request: HttpRequest) -> list[str]:
@@ -75,7 +64,7 @@ def choose_context(request: HttpRequest) -> HttpResponse:
     name = request.POST.get("context", "")
     if name not in names_for(request):
         return refused(request, NotFound(f"there is no context {name[:100]!r} that you may use"))
-    request.session[CONTEXT] = name
+    request.session[logins.CONTEXT] = name
     return redirect("home")
 
 

@@ -1,11 +1,20 @@
 """Where people find what."""
 
+from django.conf import settings
+from django.contrib.auth.views import LogoutView
 from django.urls import path
 
+from contextd import throttling
 from pages import access, views
 
 urlpatterns = [
     path("dashboard/", views.home, name="home"),
+    path(
+        "dashboard/login/",
+        throttling.slowed(access.login, settings.CONTEXTD_LOGIN_RATE),
+        name="login",
+    ),
+    path("dashboard/logout/", LogoutView.as_view(next_page="login"), name="logout"),
     path("dashboard/context/", access.choose_context, name="choose-context"),
     path("dashboard/health/", views.health, name="home-health"),
     path("dashboard/search/", views.search, name="search"),

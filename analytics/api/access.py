@@ -11,7 +11,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from contextd import auth, guards, operations, protected_resource, throttling
+from contextd import auth, guards, logins, operations, protected_resource, throttling
 from contextd.callers import Caller
 from contextd.errors import ContextdError, Invalid, NotFound, RateLimited
 
@@ -27,7 +27,7 @@ class CallerAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[Any, Caller]:
         user = getattr(request._request, "user", AnonymousUser())
         if user.is_authenticated and "Authorization" not in request.headers:
-            return user, auth.caller_of_admin(request._request)
+            return user, logins.caller_of(request._request)
         return user, auth.caller_of_django(request._request, "rest")
 
     def authenticate_header(self, request: Request) -> str:

@@ -7,6 +7,7 @@ from django.test import Client
 from checkpoints.models import Checkpoint
 from contextd.models import Project
 from contexts.models import Context, Grant
+from skills.models import Skill
 
 pytestmark = pytest.mark.django_db
 
@@ -42,6 +43,30 @@ def test_the_pages_show_what_the_chosen_context_gives(client: Client, ann: User)
     assert "others" not in page
     assert client.get(f"/dashboard/records/checkpoint/{mine.pk}/").status_code == 200
     assert client.get(f"/dashboard/records/checkpoint/{other.pk}/").status_code == 404
+
+
+def test_the_data_are_those_of_the_chosen_context_too(client: Client, ann: User) -> None:
+    for project in (Project.objects.get(name="shop"), Project.objects.create(name="other")):
+        Checkpoint.objects.create(project=project, summary=project.name, token_count=1)
+    choose(client, "team")
+
+    def titles(**headers: str) -> list[str]:
+        page = client.get("/api/dashboard/records/checkpoint/", headers=headers).json()
+        return [row["title"] for row in page["results"]]
+
+    assert titles() == ["shop"]
+    assert titles(**{"X-MCP-Context": "default"}) == ["other", "shop"]
+
+
+def test_drafts_are_for_staff(client: Client, ann: User) -> None:
+    Skill.objects.create(name="Drafted", slug="drafted", state="draft", token_count=1)
+
+    def count() -> int:
+        return len(client.get("/api/dashboard/records/skill/").json()["results"])
+
+    assert count() == 0
+    User.objects.filter(pk=ann.pk).update(is_staff=True)
+    assert count() == 1
 
 
 def test_what_one_may_not_enter_cannot_be_chosen(client: Client, ann: User) -> None:

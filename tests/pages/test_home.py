@@ -132,12 +132,28 @@ def test_people_elsewhere_log_in_first(client: Client, ann: User, admin_client: 
     elsewhere = client.get("/dashboard/", REMOTE_ADDR="192.0.2.7")
 
     assert elsewhere.status_code == 302
-    assert elsewhere["Location"] == "/admin/login/?next=/dashboard/"
+    assert elsewhere["Location"] == "/dashboard/login/?next=/dashboard/"
     assert admin_client.get("/dashboard/", REMOTE_ADDR="192.0.2.7").status_code == 200
     Context.objects.filter(name="default").update(is_open=False)
     client.force_login(ann)
     refused = client.get("/dashboard/", REMOTE_ADDR="192.0.2.7")
     assert (refused.status_code, b"may not use the context" in refused.content) == (403, True)
+
+
+def test_who_is_no_staff_logs_in_and_out(client: Client) -> None:
+    User.objects.create_user("eve", password="a secret")
+    form = client.get("/dashboard/login/", {"next": "/dashboard/live/"})
+    assert b'name="password"' in form.content
+
+    said = {"username": "eve", "password": "a secret", "next": "/dashboard/live/"}
+    wrong = client.post("/dashboard/login/", {**said, "password": "guessed"})
+    right = client.post("/dashboard/login/", said)
+
+    assert "Please enter a correct username" in text_of(wrong)
+    assert right["Location"] == "/dashboard/live/"
+    assert "Log out eve" in text_of(client.get("/dashboard/", REMOTE_ADDR="192.0.2.7"))
+    assert client.post("/dashboard/logout/")["Location"] == "/dashboard/login/"
+    assert client.get("/dashboard/", REMOTE_ADDR="192.0.2.7").status_code == 302
 
 
 @pytest.fixture
