@@ -12,10 +12,14 @@ from contextd.errors import Invalid
 MAX_PATH_LENGTH = 4096
 
 
+def is_storable(text: str) -> bool:
+    return not any(one == "\x00" or "\ud800" <= one <= "\udfff" for one in text)
+
+
 def _storable(text: str) -> str:
     if "\x00" in text:
         raise PydanticCustomError("unstorable", "must not contain a NUL character")
-    if any("\ud800" <= character <= "\udfff" for character in text):
+    if not is_storable(text):
         raise PydanticCustomError("unstorable", "must not contain half of a surrogate pair")
     return text
 
