@@ -171,6 +171,8 @@ class PatternAdmin(Transferable, SearchByMeaning, ModelAdmin[Pattern]):
     @admin.action(description="Take the newer text that ships", permissions=["change"])
     def take_offered(self, request: HttpRequest, queryset: QuerySet[Pattern]) -> None:
         taken = shipped.take_offered(library.LIBRARY, queryset)
+        for pattern in taken:
+            self.log_change(request, pattern, "took the newer text that ships")
         messages.success(request, f"{len(taken)} took the newer text")
 
 
@@ -194,4 +196,6 @@ class DiagnosisAdmin(ReadOnly, ModelAdmin[Diagnosis]):
             except Invalid as error:
                 messages.warning(request, f"Not done: {error.message}")
             else:
+                patterns = admin.site.get_model_admin(Pattern)
+                patterns.log_addition(request, pattern, f"drafted from {diagnosis}")
                 messages.success(request, f"Drafted {pattern.key}: complete and publish it")

@@ -48,6 +48,8 @@ class Shipped(SearchByMeaning):
     @admin.action(description="Take the newer text that ships", permissions=["change"])
     def take_shipped_text(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         taken = shipped.take_offered(self.library, queryset)
+        for row in taken:
+            self.log_change(request, row, "took the newer text that ships")
         messages.success(request, f"{len(taken)} now say what ships")
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
@@ -112,6 +113,7 @@ def test_an_edit_survives_an_upgrade_and_the_newer_text_can_be_taken(
     kept = call("threat_get", id=KEY)
     told = page_of(admin_client).content.decode()
     act(admin_client, "take_shipped_text")
+    assert "took the newer text" in LogEntry.objects.latest("pk").get_change_message()
     taken = call("threat_get", id=KEY)
 
     assert (kept.severity, kept.name) != ("high", "The name of the next version")

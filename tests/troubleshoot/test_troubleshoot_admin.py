@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.test import Client
 
 from contextd import shipped
@@ -126,6 +127,7 @@ def test_people_win_over_what_ships_until_they_take_it(admin_client: Client, cal
 
     assert kept == "What people know here."
     assert Pattern.objects.get().cause == "The newer cause, long enough."
+    assert "took the newer text" in LogEntry.objects.latest("pk").get_change_message()
 
 
 def test_what_ships_cannot_be_deleted_and_what_people_wrote_can(
@@ -175,6 +177,8 @@ def test_a_solved_session_becomes_a_draft_that_is_published(
     assert (draft.errors, draft.cause, draft.tags) == ([error], "Tighten bolt 9", ["warp"])
     assert before != draft.key
     assert "is published" in messages_of(published)
+    drafted, _ = LogEntry.objects.order_by("pk")
+    assert (drafted.is_addition(), drafted.object_id) == (True, str(draft.pk))
     assert likeliest(call, error) == draft.key
 
 
