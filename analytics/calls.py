@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import timedelta
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
 from analytics.models import Event, WorkSession
@@ -38,12 +38,21 @@ class Use:
     calls: Sequence[Event]
 
 
-def newest(caller: Caller, wanted: Wanted, *, after: int = 0, limit: int) -> list[Event]:
-    """Those recorded after the event of that key, the newest first."""
+def newest(caller: Caller, wanted: Wanted, *, limit: int) -> list[Event]:
+    """The newest first."""
+    return list(_chosen(caller, wanted).order_by("-pk")[:limit])
+
+
+def following(caller: Caller, wanted: Wanted, *, after: int, limit: int) -> list[Event]:
+    """Those recorded after the event of that key, the oldest first."""
+    return list(_chosen(caller, wanted).filter(pk__gt=after).order_by("pk")[:limit])
+
+
+def _chosen(caller: Caller, wanted: Wanted) -> QuerySet[Event]:
     given = {one.name: getattr(wanted, one.name) for one in fields(Wanted)}
     chosen = {name: value for name, value in given.items() if value}
-    events = Event.objects.visible_to(caller).filter(**chosen, pk__gt=after)
-    return list(events.select_related("project").order_by("-pk")[:limit])
+    events: QuerySet[Event] = Event.objects.visible_to(caller).filter(**chosen)
+    return events.select_related("project")
 
 
 def last_key() -> int:

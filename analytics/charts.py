@@ -1,6 +1,8 @@
 """What charts and top lists show: calls by day, and what there was most of."""
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Literal
 
@@ -8,6 +10,7 @@ from django.db.models import Count, Q, QuerySet
 
 from analytics.models import Event
 from analytics.tallying import Calls, Sums
+from contextd.models import Project
 
 What = Literal["operations", "errors", "unanswered", "clients", "projects", "contexts"]
 
@@ -52,7 +55,7 @@ def top(calls: Calls, what: What, limit: int) -> list[Place]:
         case "contexts":
             return _most(calls, "context", limit)
         case "projects":
-            return _most(calls, "project__name", limit)
+            return _most_of_projects(calls, limit)
         case "clients":
             return _named(calls.kept, "client", limit)
         case "unanswered":
@@ -68,6 +71,25 @@ def _most(calls: Calls, field: str, limit: int) -> list[Place]:
         for (name,), sums in calls.sums(field).items()
     ]
     return sorted(places, key=lambda place: (-place.count, place.name))[:limit]
+
+
+def _most_of_projects(calls: Calls, limit: int) -> list[Place]:
+    """Those of one name are told apart by where they come from, else by their ids."""
+    places = _most(calls, "project_id", limit)
+    there = {str(pk): one for pk, one in Project.objects.in_bulk(_numbers(places)).items()}
+    names = Counter(project.name for project in there.values())
+    return [replace(place, name=_told_apart(there.get(place.name), names)) for place in places]
+
+
+def _numbers(places: Iterable[Place]) -> list[int]:
+    return [int(place.name) for place in places if place.name.isdigit()]
+
+
+def _told_apart(project: Project | None, names: Counter[str]) -> str:
+    if project is None:
+        return "-"
+    is_alone = names[project.name] == 1
+    return project.name if is_alone else f"{project.name} ({project.git_remote or project.pk})"
 
 
 def _named(events: QuerySet[Event], field: str, limit: int, failed: Q | None = None) -> list[Place]:

@@ -1,7 +1,7 @@
 """What was used most, and which errors came up most, with the records that these are."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Count
@@ -11,8 +11,11 @@ from analytics.charts import Place
 from analytics.tallying import Calls
 from contextd import search
 from contextd.callers import Caller
+from remediations import services as remediations
 
 FIXES = "remediation"
+FITS = 0.5
+"""So much of a match a fix must be, as `remediation_search` has it by default."""
 Key = tuple[str, int]
 """The kind of a record, and its id."""
 
@@ -49,13 +52,19 @@ def most_used(
     kinds = [kind] if kind else list(titles)
     used = calls.kept.filter(domain__in=kinds, used__isnull=False, outcome="ok").order_by()
     counted = used.values_list("domain", "used").annotate(number=Count("*"))
-    most = list(counted.order_by("-number", "domain", "used")[:limit])
-    records = known(caller, [(name, pk) for name, pk, _ in most])
-    return [
-        UsedRecord(records[name, pk], titles[name], number)
-        for name, pk, number in most
-        if (name, pk) in records
-    ]
+    ranked = counted.order_by("-number", "domain", "used")
+    found: list[UsedRecord] = []
+    for asked in (2 * limit, None):  # all of them only where many of the first are gone
+        most = list(ranked[:asked])
+        records = known(caller, [(name, pk) for name, pk, _ in most])
+        found = [
+            UsedRecord(records[name, pk], titles[name], number)
+            for name, pk, number in most
+            if (name, pk) in records
+        ]
+        if len(found) >= limit or len(most) < 2 * limit:
+            break
+    return found[:limit]
 
 
 def errors(caller: Caller, calls: Calls, limit: int) -> list[FrequentError]:
@@ -70,6 +79,24 @@ def errors(caller: Caller, calls: Calls, limit: int) -> list[FrequentError]:
         FrequentError(place, fixes.get(best[place.name]) if place.name in best else None)
         for place in places
     ]
+
+
+def looked_up(caller: Caller, errors: Sequence[FrequentError]) -> list[FrequentError]:
+    """With the best fix that there is by now for those of which the last search found none."""
+    lacking = [error.place.name for error in errors if error.fix is None]
+    best = {query: (FIXES, pk) for query in lacking if (pk := best_fix(caller, query))}
+    fixes = known(caller, best.values())
+    return [
+        replace(error, fix=fixes.get(best[error.place.name])) if error.place.name in best else error
+        for error in errors
+    ]
+
+
+def best_fix(caller: Caller, query: str) -> int | None:
+    found = remediations.find(
+        caller, error_message=query, stack_trace="", limit=1, min_score=FITS, tags=()
+    )
+    return next((match.remediation.pk for match in found.matches), None)
 
 
 def known(caller: Caller, keys: Iterable[Key]) -> dict[Key, Known]:

@@ -1,7 +1,7 @@
 """What the home page of the dashboard shows."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import groupby
@@ -28,11 +28,12 @@ WEEK = 7
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A number of this week, and that of the week before."""
+    """A number of the last seven whole days, of the seven before them, and of today so far."""
 
     name: str
     now: int
     before: int
+    today: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,12 @@ def overview(caller: Caller, days: int, project: Project | None = None) -> Overv
     )
 
 
+def errors(caller: Caller, days: int, project: Project | None = None) -> list[FrequentError]:
+    """Those looked up most, each with a fix if there is one by now: that takes searches."""
+    calls = calls_of(caller, last_days(days), project)
+    return frequent.looked_up(caller, frequent.errors(caller, calls, SHOWN))
+
+
 def last_days(days: int) -> Period:
     now = timezone.now()
     return Period(f"{days} days", midnight(now.date() - timedelta(days=days - 1)), now)
@@ -100,15 +107,18 @@ def calls_of(caller: Caller, period: Period, project: Project | None) -> Calls:
 
 
 def weeks(caller: Caller, project: Project | None) -> list[Compared]:
-    """This week so far against the seven days before it, whole days of both."""
-    this = last_days(WEEK)
-    last = Period("before", this.start - timedelta(days=WEEK), this.start)
-    now, before = (numbers(calls_of(caller, period, project)) for period in (this, last))
-    return [Compared(name, now[name], before[name]) for name in now]
+    period = last_days(2 * WEEK + 1)
+    points = charts.series(calls_of(caller, period, project))
+    today = period.end.date()
+    this = today - timedelta(days=WEEK)
+    now = numbers(point for point in points if this <= point.day < today)
+    before = numbers(point for point in points if point.day < this)
+    so_far = numbers(point for point in points if point.day >= today)
+    return [Compared(name, now[name], before[name], so_far[name]) for name in now]
 
 
-def numbers(calls: Calls) -> dict[str, int]:
-    sums = services.by_operation(calls)
+def numbers(points: Iterable[Point]) -> dict[str, int]:
+    sums = by_operation(points)
     saved = services.added(one for name, one in sums.items() if saves(name))
     total = services.added(sums.values())
     return {
@@ -125,7 +135,7 @@ def saves(operation: str) -> bool:
     return operation.endswith(SAVING) and SEPARATOR not in operation
 
 
-def by_operation(points: Sequence[Point]) -> dict[str, Sums]:
+def by_operation(points: Iterable[Point]) -> dict[str, Sums]:
     sums: defaultdict[str, Sums] = defaultdict(Sums)
     for point in points:
         sums[point.operation] += point.sums

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Any
+from typing import Any, cast
 
 from django.contrib.auth import get_user
 from django.contrib.auth.views import LoginView, redirect_to_login
@@ -43,10 +43,10 @@ def caller_of(request: HttpRequest) -> Caller:
     return caller
 
 
-def login(request: HttpRequest) -> HttpResponseBase:
+def login(request: HttpRequest) -> HttpResponse:
     """For whoever has a password; its attempts are limited together with the admin's, by name."""
     view = LoginView.as_view(template_name="dashboard/login.html", next_page="home")
-    return view(request)
+    return cast(HttpResponse, view(request))
 
 
 def contexts_of(request: HttpRequest) -> dict[str, Any]:

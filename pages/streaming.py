@@ -37,10 +37,13 @@ _workers = Workers(THREADS)
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What a look found: as HTML, empty for nothing, and the key of the last it looked at."""
+    """What a look found: as HTML, empty for nothing, the key of the last that it looked at, and
+    whether there is more after it.
+    """
 
     html: str
     key: int
+    has_more: bool = False
 
 
 Look = Callable[[int], News]
@@ -61,6 +64,8 @@ async def stream(look: Look, after: int) -> AsyncIterator[bytes]:
                 return
             yield as_event(news) if news.html else BEAT
             after = news.key
+            if news.has_more:
+                continue
             await asyncio.sleep(GATHERED)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(bell.rung.wait(), BEATS)

@@ -16,6 +16,7 @@ urlpatterns = [
     ),
     path("dashboard/logout/", LogoutView.as_view(next_page="login"), name="logout"),
     path("dashboard/context/", access.choose_context, name="choose-context"),
+    path("dashboard/errors/", views.errors, name="home-errors"),
     path("dashboard/health/", views.health, name="home-health"),
     path("dashboard/search/", views.search, name="search"),
     path("dashboard/live/", views.live, name="live"),

@@ -11,8 +11,9 @@ from django.utils.cache import patch_vary_headers
 
 from analytics import calls, overview
 from analytics.calls import Wanted
-from contextd import status, throttling
+from contextd import limits, status, throttling
 from contextd.callers import Caller
+from contextd.models import MAX_ID_DIGITS
 from pages import records, searching, streaming
 from pages.access import caller_by_now, for_callers
 from pages.forms import Asked, Scope, WantedCalls
@@ -20,6 +21,7 @@ from pages.home import series_of
 from pages.streaming import News
 
 SEARCHES = "20/s"
+SECONDS = 10
 MOST_CALLS = 50
 NOT_KEPT = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
@@ -29,8 +31,24 @@ def home(request: HttpRequest, caller: Caller) -> HttpResponse:
     scope = Scope(caller, {"days": "30", **request.GET.dict()})
     chosen = scope.chosen()
     shown = overview.overview(caller, chosen.get("days", 30), chosen.get("project"))
-    context = {"scope": scope, "shown": shown, "series": series_of(shown)}
+    context = {
+        "scope": scope,
+        "shown": shown,
+        "series": series_of(shown),
+        "filters": request.GET.urlencode(),
+    }
     return render(request, "dashboard/home.html", context)
+
+
+@for_callers
+def errors(request: HttpRequest, caller: Caller) -> HttpResponse:
+    """Asked for by the home page once it is shown: it takes a search for each without a fix."""
+    throttling.take(request, "search", caller.principal, SEARCHES)
+    chosen = Scope(caller, {"days": "30", **request.GET.dict()}).chosen()
+    with limits.deadline(SECONDS):
+        found = overview.errors(caller, chosen.get("days", 30), chosen.get("project"))
+    context = {"errors": found, "lacking": "none known"}
+    return whole_or_part(request, "dashboard/errors_page.html", "dashboard/errors.html", context)
 
 
 @for_callers
@@ -95,7 +113,8 @@ def live_stream(request: HttpRequest, caller: Caller) -> StreamingHttpResponse:
     """Rows of the table of `live`, as calls are recorded by any process."""
     wanted = WantedCalls(caller, request.GET).wanted()
     told = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
-    after = int(told) if told.isascii() and told.isdigit() else calls.last_key()
+    is_key = told.isascii() and told.isdigit() and len(told) <= MAX_ID_DIGITS
+    after = int(told) if is_key else calls.last_key()
     look = partial(new_calls, request, wanted)
     close_old_connections()  # Django would do it at the end of the answer
     return StreamingHttpResponse(
@@ -106,6 +125,9 @@ def live_stream(request: HttpRequest, caller: Caller) -> StreamingHttpResponse:
 def new_calls(request: HttpRequest, wanted: Wanted, after: int) -> News:
     caller = caller_by_now(request)
     last = calls.last_key()
-    new = calls.newest(caller, wanted, after=after, limit=MOST_CALLS)
-    html = render_to_string("dashboard/calls.html", {"calls": new}) if new else ""
-    return News(html, max([last, after, *(event.pk for event in new)]))
+    new = calls.following(caller, wanted, after=after, limit=MOST_CALLS)
+    if not new:
+        return News("", max(last, after))
+    html = render_to_string("dashboard/calls.html", {"calls": reversed(new)})
+    is_full = len(new) == MOST_CALLS
+    return News(html, new[-1].pk if is_full else max(last, new[-1].pk), has_more=is_full)

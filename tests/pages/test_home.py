@@ -13,6 +13,7 @@ from contexts.models import Context
 from remediations.models import Remediation
 from skills.models import Skill
 from tests.analytics.conftest import Happened
+from tests.conftest import Call
 
 pytestmark = pytest.mark.django_db
 
@@ -44,7 +45,8 @@ def test_it_shows_what_was_called(here: Client, happened: Happened) -> None:
 
     page = text_of(here.get("/dashboard/"))
 
-    assert "<dt>Records saved</dt><dd><strong>1</strong> <span>1 the week before</span>" in page
+    told = "<strong>0</strong> <span>1 in the 7 days before, 1 today so far</span>"
+    assert f"<dt>Records saved</dt><dd>{told}" in page
     assert f'<a href="/dashboard/records/remediation/{fix.pk}/">KeyError' in page
     assert page.count("&lt;b&gt;boom&lt;/b&gt;") == 2  # of errors, and of what found nothing
     assert '<th scope="row">shop</th><td class="number">2</td>' in page
@@ -66,7 +68,57 @@ def test_an_error_that_was_looked_up_shows_the_fix_found_last(
     of_boom = '<th scope="row">boom</th><td class="number">2</td><td class="number">1</td>'
     assert f'{of_boom}<td><a href="/dashboard/records/remediation/{fix.pk}/">boom</a>' in page
     of_crash = '<th scope="row">crash</th><td class="number">1</td><td class="number">1</td>'
-    assert f"{of_crash}<td>none known</td>" in page
+    assert f"{of_crash}<td>none found</td>" in page
+
+
+def test_a_fix_that_was_saved_since_is_shown(here: Client, counted: Call) -> None:
+    error = "WarpError: the warp core lost phase lock"
+    counted("troubleshoot", error_message=error)
+    before = text_of(here.get("/dashboard/errors/"))
+    fix = counted("remediation_save", error_message=error, error_type="E", solution="Lock it")
+
+    after = text_of(here.get("/dashboard/errors/", {"days": "7"}, headers={"HX-Request": "true"}))
+
+    assert "none known" in before
+    assert f'<a href="/dashboard/records/remediation/{fix.id}/">WarpError' in after
+
+
+def test_what_is_gone_takes_no_place_among_the_most_used(here: Client, happened: Happened) -> None:
+    skill = Skill.objects.create(
+        name="Deploy", slug="deploy", version="1.0.0", content="x", token_count=1
+    )
+    for gone in range(20):
+        for _ in range(2):
+            happened("skill_apply", domain="skill", used=skill.pk + 1 + gone)
+    happened("skill_apply", domain="skill", used=skill.pk)
+
+    shown = here.get("/dashboard/").context["shown"]
+
+    assert [one.record.pk for one in shown.skills] == [skill.pk]
+
+
+def test_projects_of_one_name_are_told_apart(here: Client, happened: Happened) -> None:
+    remote = "github.com/acme/shop"
+    ours, theirs = Project.objects.create(name="shop", git_remote=remote), Project(name="shop")
+    theirs.save()
+    for project in (ours, ours, theirs):
+        happened("status", project=project)
+
+    shown = here.get("/dashboard/").context["shown"]
+
+    assert [(place.name, place.count) for place in shown.projects] == [
+        (f"shop ({remote})", 2),
+        (f"shop ({theirs.pk})", 1),
+    ]
+
+
+def test_other_servers_tools_save_no_records_of_ours(here: Client, happened: Happened) -> None:
+    for operation in ("checkpoint_save", "notes__page_create"):
+        happened(operation, days_ago=1)
+
+    saved = here.get("/dashboard/").context["shown"].weeks[0]
+
+    assert (saved.name, saved.now) == ("Records saved", 1)
 
 
 def test_skills_and_connected_clients_have_lists_of_their_own(

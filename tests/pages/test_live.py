@@ -33,6 +33,8 @@ MOST_SECONDS = 20
 EXIT_SECONDS = 10
 MOST_QUERIES = 12
 STREAMS = 5
+MANY = 130
+"""More than are looked up at once."""
 
 
 class Listening:
@@ -118,6 +120,23 @@ def test_who_comes_back_misses_nothing(server: Server, happened: Happened) -> No
 
     assert told[2:4] == ["event: calls\n", f"id: {first.pk + 1}\n"]
     assert "checkpoint_list" in told[4]
+
+
+def test_all_are_told_however_many_came_at_once(server: Server, happened: Happened) -> None:
+    first, *others = (happened(f"operation_{number}") for number in range(1 + MANY))
+    with closing(HTTPConnection(urlsplit(server.url).netloc, timeout=MOST_SECONDS)) as connection:
+        connection.request("GET", f"{STREAM}?after={first.pk}")
+        response = connection.getresponse()
+        told: list[str] = []
+        while sum("<tr" in line for line in told) < MANY:
+            told.append(response.readline().decode())
+
+    assert all(any(f">{event.operation}<" in line for line in told) for event in others)
+
+
+@pytest.mark.django_db
+def test_a_key_that_was_made_up_is_no_mistake_of_ours(here: Client) -> None:
+    assert here.get(STREAM, {"after": "9" * 5000}).status_code == 200
 
 
 def test_people_elsewhere_are_sent_to_log_in(server: Server) -> None:

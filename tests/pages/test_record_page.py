@@ -53,7 +53,9 @@ def test_every_kind_of_record_has_a_page(here: Client, call: Call) -> None:
 
     assert set(records) == {domain.name for domain in search.domains()}
     for kind, (pk, said) in records.items():
-        assert said in text_of(here.get(address_of(kind, pk))), kind
+        page = text_of(here.get(address_of(kind, pk)))
+        assert said in page, kind
+        assert ('id="use"' in page) == (kind not in ("file", "pattern")), kind
 
 
 def saved_by_assistants(call: Call) -> dict[str, tuple[Any, str]]:
