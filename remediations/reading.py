@@ -35,13 +35,14 @@ def read(error_message: str, stack_trace: str, error_type: str = "") -> Reading:
     fault = faults.parse(printed)
     kind = error_type or fault.error_type
     headline = faults.normalize(_error_line(error_message))
-    details = faults.normalize(faults.focus(printed)).removeprefix(headline).strip()
+    focused = faults.normalize(faults.focus(printed))
+    details = focused.removeprefix(headline).strip()
     return Reading(
         headline=headline,
         details=details if kind.lower() in printed.lower() else f"{kind}\n{details}".strip(),
         error_type=kind,
         calls=faults.signature(fault),
-        fingerprint=faults.fingerprint(printed, kind),
+        fingerprint=faults.fingerprint(fault, focused, kind),
     )
 
 

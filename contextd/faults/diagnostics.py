@@ -13,6 +13,7 @@ from contextd.faults.grammar import LONGEST, NAMED_TYPE, block_of, error_line
 from contextd.faults.tools import LAST_WORDS, TOOLS
 
 _MOST_LINES = 100  # a log with more errors than that tells nothing new after them
+_SHORT = 8  # lines: of a longer text, the first is not what it is about
 # Something of this is in every line that tells an error. Alternatives that all begin with a plain
 # character are searched for several times faster.
 _CUE = re.compile(
@@ -20,6 +21,9 @@ _CUE = re.compile(
     r"|annot|bort|ault|xit|onflict|CONF|eject|Off|illed|anic|PANIC|SEVERE|CRITICAL|Msg|OOM"
     r"|4\d\d |5\d\d |-\d{4}|: \d|:\d|::|\*\* |went wrong"
 )
+# A command that was run, as shells and CI repeat it.
+_COMMAND = re.compile(r"[$+%>#] |Run |[a-z][\w.+/-]* (?:[^\n:]* )?--?[a-z]")
+_EXITS = {"make", "shell"}  # whose last words say only that something had gone wrong
 _LEVEL = re.compile(r"\[?(?:ERROR|FATAL|CRITICAL|SEVERE|error)\]?:? +")
 _SUFFIX_LANGUAGES = {
     ".c": "c", ".cc": "c", ".cpp": "c", ".cxx": "c", ".h": "c", ".hpp": "c", ".m": "c",
@@ -60,14 +64,29 @@ _CLOSING = _compiled(LAST_WORDS)
 def find(text: str) -> Fault | None:
     """The first line that tells an error; one that only says that there was one, if none does."""
     starts = list(islice(_promising_lines(text), _MOST_LINES))
-    return _first(_TELLING, text, starts) or _first(_CLOSING, text, starts)
+    if telling := _first(_TELLING, text, starts):
+        return telling
+    closing = _first(_CLOSING, text, starts)
+    if closing and closing.language in _EXITS:
+        closing = _told_before(closing, text) or closing
+    return replace(closing, is_guessed=True) if closing else None
 
 
 def untyped(text: str) -> Fault:
     """What is left to say of a text that has no known form: its first line, and a name there."""
     line = next((line.strip() for line in text.split("\n") if line.strip()), "")[:LONGEST]
     named = NAMED_TYPE.search(line)
-    return Fault(named["type"] if named else "", line, line)
+    return Fault(named["type"] if named else "", line, line, is_guessed=True)
+
+
+def _told_before(closing: Fault, text: str) -> Fault | None:
+    """The error by the line that a short text begins with, where its last words say no more."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    line = next((line for line in lines if not _COMMAND.match(line)), "")
+    if len(lines) > _SHORT or _first(_CLOSING, line, [0]):
+        return None
+    first = untyped(line)
+    return replace(first, message=f"{first.message}\n{closing.error_line}")
 
 
 def _promising_lines(text: str) -> Iterator[int]:

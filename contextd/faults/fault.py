@@ -19,6 +19,7 @@ class Fault:
 
     `frames` stand innermost first. `causes` is the whole chain, the nearest cause first and the
     root last; a cause has no causes of its own. What is unknown is empty.
+    `is_guessed` says that the text has no known form: it is told by its first or last words only.
     """
 
     error_type: str = ""
@@ -27,3 +28,4 @@ class Fault:
     frames: tuple[Frame, ...] = ()
     causes: tuple["Fault", ...] = ()
     language: str = ""
+    is_guessed: bool = field(default=False, compare=False)

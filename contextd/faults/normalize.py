@@ -19,11 +19,15 @@ _CODES = r"""
         |SQLSTATE|SQL[ ]state|HTTP(?:/\d(?:\.\d)?)?)
         (?:[ ]is)?["']?[ ]?[:=\[(]?[ ]?["']?-?\d{1,6}(?!\w)
   | SQLSTATE\[\w{5}\](?:[ ]\[\d{1,6})?
-  | (?:ERROR|[Ee]rror|Msg)[ ]\d{1,6}(?:[ ]\([0-9A-Z]{5}\))?(?!\w)
+  | (?:ERROR|[Ee]rror|Msg)[ ]-?\d{1,6}(?:[ ]\([0-9A-Z]{5}\))?(?!\w)
   | (?:ERROR|FATAL|PANIC):[ ]{1,2}\d[0-9A-Z]{4}(?=:[ ])
   | error:[0-9A-F]{8}(?=:)
   | [45]\d\d(?=[ ](?:Client|Server|Bad|Unauthorized|Payment|Forbidden|Not|Method|Request|Conflict
         |Gone|Length|Precondition|Payload|Unsupported|Unprocessable|Too|Internal|Service|Gateway)\b)
+  | (?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[ ]/?[A-Za-z_]\w{0,100}[ ][45]\d\d(?!\w)
+  | (?<=:[ ])(?<!(?:port|line|size):[ ])(?<!(?:pid|PID):[ ])(?<!Exception:[ ])[45]\d\d$
+  | (?:[Ff]ailed|[Rr]eturned|[Rr]espon(?:ded|se))(?:[ ]with)?:?[ ]\(?(?:[45]\d\d|-\d{1,3})(?!\w)
+  | (?<=[ ]\()[45]\d\d(?=\))
   | [A-Z]{2,10}(?:-\d{1,9})+(?!\w)
   | 0x[89a-cA-C][0-9a-fA-F]{7}(?!\w)
 """
@@ -53,7 +57,7 @@ _SUFFIXES = r"""
 _TOKENS = re.compile(
     rf"(?<![\w.])(?=[\w\[:+-])(?:(?P<code>{_CODES})|(?P<varying>{_VARYING}))"
     rf"|(?=[-:\#@$])(?:{_SUFFIXES})",
-    re.VERBOSE,
+    re.VERBOSE | re.MULTILINE,
 )
 _FOLDERS = re.compile(
     r"(?<![\w.:/\\<~*$)}@+%-])(?:file:/{0,3})?"
@@ -67,11 +71,12 @@ def normalize(text: str) -> str:
     """The text without addresses, ids, folders, numbers and times; error codes stay.
 
     Doing so twice changes nothing more: what is left is gone over until it stands still, and
-    each round takes something away.
+    each round takes something away. What would be left without words stays as it is.
     """
-    while (masked := _masked(text)) != text:
-        text = masked
-    return text
+    masked, rest = text, _masked(text)
+    while masked != rest:
+        masked, rest = rest, _masked(rest)
+    return rest if re.search(r"\w", rest) else text.strip()
 
 
 def _masked(text: str) -> str:

@@ -6,7 +6,6 @@ from pathlib import PurePosixPath
 
 from contextd.faults.fault import Fault, Frame
 from contextd.faults.normalize import normalize
-from contextd.faults.parse import parse
 
 _DEEPEST = 20
 _MOST_FRAMES = 200  # looked at: recursion repeats the same few
@@ -41,10 +40,14 @@ def stack_overlap(one: Sequence[str], other: Sequence[str]) -> float:
     return common / total if total else 0.0
 
 
-def fingerprint(text: str, error_type: str) -> str:
-    """The same for an error that occurs again: of its type, normalised message and signature."""
-    fault = parse(text)
-    parts = (error_type or fault.error_type, normalize(fault.message), *signature(fault))
+def fingerprint(fault: Fault, printed: str, error_type: str = "") -> str:
+    """The same for an error that occurs again: of its type, normalised message and signature.
+
+    Where the message is a guess, all that was `printed` counts, as focused and normalised.
+    """
+    is_told = fault.error_type and not fault.is_guessed
+    message = normalize(fault.message) if is_told else printed
+    parts = (error_type or fault.error_type, message, *signature(fault))
     return hashlib.sha256("\0".join(parts).lower().encode("utf-8", "replace")).hexdigest()
 
 

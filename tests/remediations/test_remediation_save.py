@@ -75,6 +75,14 @@ def test_what_varies_between_runs_does_not_make_it_another_error(call: Call) -> 
     assert Remediation.objects.get().seen_count == 2
 
 
+def test_errors_that_end_alike_are_kept_apart(call: Call) -> None:
+    fix = {"error_type": "Error", "solution": "restart"}
+    call("remediation_save", error_message="the port is taken\nexit status 1", **fix)
+    call("remediation_save", error_message="no route to the host\nexit status 1", **fix)
+
+    assert [kept.seen_count for kept in Remediation.objects.all()] == [1, 1]
+
+
 def test_another_fix_of_the_same_error_stands_beside_it(call: Call) -> None:
     call("remediation_save", **BOOM)
 

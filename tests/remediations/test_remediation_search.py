@@ -77,6 +77,13 @@ def test_the_same_error_with_other_numbers_and_paths_is_found(call: Call, save: 
     assert found.results[0].match_score > 0.8
 
 
+def test_a_number_alone_is_found(call: Call, save: Save) -> None:
+    saved = save("503")
+    save("404")
+
+    assert ids(call("remediation_search", error_message="503"))[0] == saved
+
+
 def test_a_stack_that_is_alike_is_said(call: Call, save: Save) -> None:
     with_stack = save(
         "KeyError: 'pear'",

@@ -71,6 +71,13 @@ def test_it_cannot_become_the_same_as_another(call: Call, save: Save) -> None:
     assert Remediation.objects.get(pk=saved).solution == "reboot"
 
 
+def test_it_can_become_like_another_that_ends_the_same(call: Call, save: Save) -> None:
+    save("the port is taken\nexit status 1", solution="restart")
+    saved = save("no route to the host\nexit status 1", solution="reboot")
+
+    assert call("remediation_update", id=saved, solution="restart").solution == "restart"
+
+
 def test_a_credential_is_replaced_before_it_is_stored_and_counted(call: Call, save: Save) -> None:
     saved = save("boom")
 
