@@ -39,6 +39,9 @@ _LINE_PREFIXES = (
     r"\#\#\[\w{1,20}\]|::(?:error|warning|notice|debug)(?:[ ][^:\n]{0,300})?::",  # GitHub
     rf"[A-Za-z][\w.-]{{0,80}}[_-]\d{{1,4}}[ ]+\|{_END}",  # Docker compose
     rf"\#\d{{1,4}}[ ]\d{{1,6}}\.\d{{1,3}}{_END}",  # Docker build
+    rf"\[pod/[\w.-]{{1,253}}/[\w.-]{{1,63}}\]{_END}",  # kubectl
+    rf"\[\d{{1,2}}\]{_END}",  # concurrently
+    r"<br[ ]/>",  # PHP
     rf"remote:{_END}",  # git push
     r">[ ]",  # a quotation
 )
@@ -64,13 +67,18 @@ def _in_every_form(level: str) -> str:
 _QUIET = "TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|info|debug|warn|warning|notice"
 _LOUD = "ERROR|FATAL|CRITICAL|SEVERE|error|fatal|crit|alert|emerg"
 _DECORATION = re.compile(
-    r"^(?=[\w\[\#:|>-][^\n]{3})"  # what can begin one
+    r"^(?=[\w\[\#:|><-][^\n]{2})"  # what can begin one
     rf"(?:{'|'.join(_LINE_PREFIXES)}|{_in_every_form(_QUIET)})*+"
     rf"(?P<loud>{_in_every_form(_LOUD)})?+"
     r"(?<=[^\n])",  # something was there
     re.MULTILINE | re.VERBOSE,
 )
 _LEVEL_NAME = re.compile(_LOUD)
+_JOB = re.compile(rf"^[^\t\n]{{1,200}}\t[^\t\n]{{1,200}}\t(?={_STAMP})", re.MULTILINE | re.VERBOSE)
+# A service of Docker compose, which a table may look like unless a service says more than a line.
+_SERVICE = re.compile(
+    r"^([A-Za-z][\w.-]{0,80}[ ]{2,}\|)(?:[ ][^\n]*)?(?:\n\1(?:[ ][^\n]*)?)++$", re.MULTILINE
+)
 
 
 def clean(text: str) -> str:
@@ -79,8 +87,12 @@ def clean(text: str) -> str:
     An error's level stays in front of its message, as in `ERROR: disk is full`. Cleaning twice
     changes nothing more.
     """
-    plain = _without_codes(_without_erased(text)).replace("\t", "    ")
+    plain = _JOB.sub("", _without_codes(_without_erased(text))).replace("\t", "    ")
     undecorated = _DECORATION.sub(_level, _without_overwritten(plain))
+    for _ in range(_ROUNDS):
+        if (bare := _SERVICE.sub(_without_service, undecorated)) == undecorated:
+            break
+        undecorated = _DECORATION.sub(_level, bare)
     return "\n".join(line.rstrip() for line in undecorated.split("\n"))
 
 
@@ -106,6 +118,10 @@ def _without_codes(text: str) -> str:
             return text
         text = plain
     return _CODES.sub(" ", text)
+
+
+def _without_service(lines: re.Match[str]) -> str:
+    return "\n".join(line.removeprefix(lines[1])[1:] for line in lines[0].split("\n"))
 
 
 def _level(decoration: re.Match[str]) -> str:

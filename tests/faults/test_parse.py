@@ -26,6 +26,10 @@ def compose_in_colours(text: str) -> str:
     return coloured(DECORATIONS["Docker compose"](text))
 
 
+def service_of_compose(text: str) -> str:
+    return before_each_line("api  | ")(f"{text}\n")
+
+
 def coloured(text: str) -> str:
     return "\n".join(f"\x1b[1;31m{line}\x1b[0m" for line in text.split("\n"))
 
@@ -40,6 +44,10 @@ DECORATIONS: dict[str, Callable[[str], str]] = {
     "GitLab": before_each_line("2024-05-01T12:00:00.123456Z 00O "),
     "Jenkins": before_each_line("[2024-05-01T12:00:00.123Z] "),
     "Docker compose": before_each_line("web_1  | "),
+    "Docker compose, without a number": service_of_compose,
+    "kubectl": before_each_line("[pod/web-5d4f8c7b9-x2x7k/app] "),
+    "concurrently": before_each_line("[0] "),
+    "gh run view": before_each_line("build\tRun tests\t2024-05-01T12:00:00.1234567Z "),
     "Docker build": before_each_line("#12 3.456 "),
     "Kubernetes": before_each_line("2024-05-01T12:00:00.123456789Z stderr F "),
     "klog": before_each_line("E0501 12:00:00.123456    4711 server.go:31] "),
