@@ -181,13 +181,17 @@ def _change_text(caller: Caller, remediation_id: str, changes: Mapping[str, Any]
 
 def _change(caller: Caller, remediation_id: str, changes: Mapping[str, Any]) -> Remediation:
     """Locked meanwhile, so that two changes of different fields both stay."""
-    visible = Remediation.objects.visible_to(caller).select_for_update()
-    remediation = get_record(visible, remediation_id)
+    remediation = _locked(caller, remediation_id)
     for name, value in changes.items():
         setattr(remediation, name, value)
     remediation.save(update_fields=[*changes, "updated_at"])
     announce("resources", address_of(remediation))
     return remediation
+
+
+def _locked(caller: Caller, remediation_id: str) -> Remediation:
+    """Before what it is found by is touched, always: the other order would be a deadlock."""
+    return get_record(Remediation.objects.visible_to(caller).select_for_update(), remediation_id)
 
 
 def find(
@@ -264,9 +268,7 @@ def rate(
 def delete(caller: Caller, remediation_id: str) -> None:
     """Delete it and all it is found by."""
     with limits.transaction():
-        # Locked before all it is found by, in the order of an update.
-        visible = Remediation.objects.visible_to(caller).select_for_update()
-        remediation = get_record(visible, remediation_id)
+        remediation = _locked(caller, remediation_id)
         search.forget(DOMAIN, [remediation.pk])
         remediation.delete()
         announce("resources")
