@@ -96,6 +96,23 @@ def clean(text: str) -> str:
     return "\n".join(line.rstrip() for line in undecorated.split("\n"))
 
 
+def clean_records(text: str) -> str:
+    """Cleaned, and an empty line stands where a logger goes on behind lines that it did not begin.
+
+    Such lines are those of a trace; what comes after them is no part of its message.
+    """
+    printed, cleaned = text.replace("\t", "    "), clean(text)
+    if printed == cleaned:
+        return cleaned
+    records: list[str] = []
+    was_begun = True
+    for whole, line in zip(printed.split("\n"), cleaned.split("\n"), strict=True):
+        is_begun = not whole.lstrip().startswith(line.lstrip()[:20])
+        records += ["", line] if is_begun and not was_begun else [line]
+        was_begun = is_begun
+    return "\n".join(records)
+
+
 def _without_erased(text: str) -> str:
     if "\x1b" not in text:
         return text

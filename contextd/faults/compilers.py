@@ -21,6 +21,8 @@ COMPILERS: dict[str, tuple[str, ...]] = {
     "rust": (
         rf"error(?:\[(?P<type>E\d{{4}})\])?: {MESSAGE}\n +--> {_SOURCE}:{LINE}",
         rf"error\[(?P<type>E\d{{4}})\]: {MESSAGE}",
+        r"(?P<message>thread '[^'\n]*'(?: \(\d+\))? has overflowed its stack)"
+        r"(?:\nfatal runtime error: (?P<type>stack overflow))?",
     ),
     "typescript": (
         _coded(r"TS\d+"),

@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from contextd.faults.compilers import COMPILERS
 from contextd.faults.fault import Fault
-from contextd.faults.grammar import LONGEST, NAMED_TYPE, block_of, error_line
+from contextd.faults.grammar import LONGEST, NAMED_TYPE, POINTER, block_of, error_line
 from contextd.faults.tools import LAST_WORDS, TOOLS
 
 _MOST_LINES = 100  # a log with more errors than that tells nothing new after them
@@ -18,7 +18,7 @@ _SHORT = 8  # lines: of a longer text, the first is not what it is about
 # character are searched for several times faster.
 _CUE = re.compile(
     r"rror|RROR|ERR|xception|atal|ATAL|ail|AIL|enied|ot |o such|nable|ndefined|nbound|nauthorized"
-    r"|annot|bort|ault|xit|onflict|CONF|eject|Off|illed|anic|PANIC|SEVERE|CRITICAL|Msg|OOM"
+    r"|annot|bort|ault|xit|onflict|CONF|eject|Off|illed|anic|PANIC|SEVERE|CRITICAL|Msg|OOM|verflow"
     r"|4\d\d |5\d\d |-\d{4}|: \d|:\d|::|\*\* |went wrong"
 )
 # A command that was run, as shells and CI repeat it.
@@ -74,7 +74,8 @@ def find(text: str) -> Fault | None:
 
 def untyped(text: str) -> Fault:
     """What is left to say of a text that has no known form: its first line, and a name there."""
-    line = next((line.strip() for line in text.split("\n") if line.strip()), "")[:LONGEST]
+    lines = (line.strip() for line in text.split("\n"))
+    line = next((line for line in lines if not POINTER.fullmatch(line)), text.strip())[:LONGEST]
     named = NAMED_TYPE.search(line)
     return Fault(named["type"] if named else "", line, line, is_guessed=True)
 
@@ -83,7 +84,7 @@ def _told_before(closing: Fault, text: str) -> Fault | None:
     """The error by the line that a short text begins with, where its last words say no more."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     line = next((line for line in lines if not _COMMAND.match(line)), "")
-    if len(lines) > _SHORT or _first(_CLOSING, line, [0]):
+    if not line or len(lines) > _SHORT or _first(_CLOSING, line, [0]):
         return None
     first = untyped(line)
     return replace(first, message=f"{first.message}\n{closing.error_line}")

@@ -20,6 +20,8 @@ NAMED_TYPE = re.compile(  # anywhere in a line
     r"(?<![\w.$])(?P<type>(?:[A-Za-z_$][\w$]*\.)*(?=[A-Z])[\w$]+?(?:Error|Exception))(?![\w$])"
     rf"(?:: {MESSAGE})?"
 )
+CODE_FRAME = re.compile(r" *(?:>? *\d* *\|(?: .*)?|\(compared using \S+\))")
+POINTER = re.compile(r"[\s^~]*|node:[\w/]+:\d+|throw err;?")  # at the source of an error
 LONGEST = 2_000  # of what a fault says
 
 
@@ -73,6 +75,8 @@ class Grammar:
     vague_headlines: tuple[re.Pattern[str], ...] = ()  # may be anything, unless frames follow
     end_of_cause: tuple[re.Pattern[str], ...] = ()
     outermost_first: bool = False
+    causes_follow: bool = False  # an error right behind the stack of another caused it
+    prepare: Callable[[str], str] | None = None  # makes one form of what is printed in several
     read: Callable[["Grammar", str], list[Block]] | None = None  # instead of traces.read
 
     def is_hinted(self, text: str) -> bool:
@@ -123,9 +127,11 @@ def block_of(headline: re.Match[str]) -> Block:
     message = (group.get("message") or "").strip()
     shown = f"{printed} [{code}]" if printed and code else printed
     return Block(
-        error_type=code if code and printed in {"", "Error"} else printed,
+        error_type=code if code and printed in {"", "Error", "AggregateError"} else printed,
         message=message,
-        error_line=message if _is_said_in_message(headline) else error_line(shown, message),
+        error_line=message
+        if _is_said_in_message(headline)
+        else error_line(shown, message.partition("\n")[0]),
         relation=_relation(group),
         frames=[frame_of(headline)] if group.get("file") else [],
     )

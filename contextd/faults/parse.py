@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 
 from contextd.faults import diagnostics, traces
-from contextd.faults.clean import clean
+from contextd.faults.clean import clean_records
 from contextd.faults.fault import Fault
 
 _ERRNO = "|".join(sorted({*errno.errorcode.values(), "ENOTFOUND", "EAI_AGAIN", "ERESOLVE"}))
@@ -19,7 +19,7 @@ _WRAPPED = re.compile(r"[a-z][^:\n{}]*(?:: [a-z][^:\n{}]*){2,8}")
 
 def parse(text: str) -> Fault:
     """The error that a text tells; fields are empty where it does not say."""
-    plain = clean(_unescaped(text))
+    plain = clean_records(_unescaped(text))
     traced = traces.find(plain)
     fault = traced if traced and traced.error_line else _told(plain, traced)
     causes = fault.causes or _wrapped(fault)

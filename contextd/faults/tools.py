@@ -10,7 +10,7 @@ from contextd.faults.grammar import LINE, MESSAGE, TYPE
 _NPM = r"npm (?:ERR!|error) "
 _SHELLS = r"-?(?:bash|sh|zsh|dash|ksh|fish|env|sudo|[\w./-]+/\w+)"
 _SHELL_SAYS = (
-    r"(?P<message>(?:[^\n:]{1,200}: )?(?P<type>command not found|not found|Permission denied"
+    r"(?P<message>(?:[^\n:]{1,200}: ){0,2}(?P<type>command not found|not found|Permission denied"
     r"|No such file or directory|syntax error|unbound variable|cannot execute|Is a directory"
     r"|[Bb]ad substitution)[^\n]*)"
 )
@@ -65,12 +65,13 @@ TOOLS: dict[str, tuple[str, ...]] = {
         r"(?P<message>[^\n:]{0,200}: (?P<type>Permission denied) \([^)\n]*\)[^\n]*)",  # ssh
         r"(?P<message>(?P<type>curl: \(\d+\)) [^\n]*)",
     ),
+    "javascript": (r"\[(?P<type>UnhandledPromiseRejection): (?P<message>[^\n]*?)\](?: \{)?$",),
     "openssl": (rf"(?:[0-9A-F]+:)?error:(?P<type>[0-9A-F]{{8}}):{MESSAGE}",),
     "ruby": (rf"{TYPE} \((?P<message>[^\n]*)\):?$",),
     "": (  # any language: a type that says something, and its message
         r"(?:E +|Uncaught (?:\(in promise\) )?|Unhandled [^\n:.]{0,60}[:.] |Caused by: "
         r"|Exception in thread \"[^\"\n]*\" |\(node:\d+\) \w+: |> |\S+: )??"
-        rf"(?!Error:|Exception:){TYPE}(?: \[(?P<code>\w+)\])?(?:: ?{MESSAGE}|$)",
+        rf"(?!Error:|Exception:){TYPE}(?: \[(?P<code>\w+)\]| \(-?\d+\))?(?:: ?{MESSAGE}|$)",
     ),
 }
 

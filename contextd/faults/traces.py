@@ -6,8 +6,10 @@ from pathlib import PurePath
 
 from contextd.faults.fault import Fault, Frame
 from contextd.faults.grammar import (
+    CODE_FRAME,
     MESSAGE,
     NAMED_TYPE,
+    POINTER,
     Block,
     Grammar,
     Relation,
@@ -28,7 +30,7 @@ _DIALECTS = {
 _INSIDE_A_STACK = re.compile(r"[ #(<*]|at |from |\.\.\.|---|\d+:|$")
 _BEFORE_A_STACK = re.compile(
     r" *(?:note: |stack backtrace|\[?stack ?trace|backtrace:|traceback|goroutine \d|\[signal "
-    r"|0x[0-9a-f]+ in |\(gdb\)|\d+ {4}|$)",
+    r"|0x[0-9a-f]+ in |\(gdb\)|\d+ {4}|at \w+$|(?:current )?thread 0x|python runtime state|$)",
     re.IGNORECASE,
 )
 
@@ -38,7 +40,8 @@ def find(text: str) -> Fault | None:
     grammar = grammar_of(text)
     if grammar is None:
         return None
-    chains = _chains((grammar.read or read)(grammar, text))
+    prepared = grammar.prepare(text) if grammar.prepare else text
+    chains = _chains((grammar.read or read)(grammar, prepared))
     if not chains:
         return None
     chain = next((chain for chain in chains if any(block.frames for block in chain)), chains[0])
@@ -67,7 +70,10 @@ def read(grammar: Grammar, text: str) -> list[Block]:
         elif mark.re in grammar.end_of_cause:
             reading.close_cause()
         else:
-            reading.take_headline(block_of(mark))
+            block = block_of(mark)
+            if grammar.causes_follow and reading.is_behind_a_stack(text[end : mark.start()]):
+                block.relation = Relation.CAUSE
+            reading.take_headline(block)
         end = mark.end()
     return reading.blocks
 
@@ -86,6 +92,9 @@ class _Reading:
         self.open.append(block)
         self.blocks.append(block)
         self.has_just_begun = True
+
+    def is_behind_a_stack(self, before: str) -> bool:
+        return bool(self.open) and not self.has_just_begun and before.strip(" ") in {"", "\n"}
 
     def take_frame(self, frame: Frame, before: str) -> None:
         if self.has_just_begun:
@@ -112,17 +121,40 @@ def _is_interrupted(between: str) -> bool:
 
 
 def _message_lines(before: str) -> list[str]:
-    lines = [line.strip() for line in before.split("\n")[1:] if not _BEFORE_A_STACK.match(line)]
-    return lines[:_MESSAGE_LINES]
+    return [line.strip() for line in _telling(before.split("\n")[1:])][:_MESSAGE_LINES]
+
+
+def _telling(lines: list[str]) -> list[str]:
+    return [
+        line for line in lines if not (_BEFORE_A_STACK.match(line) or CODE_FRAME.fullmatch(line))
+    ]
 
 
 def _block_of_lines(before: str) -> Block:
-    """The error told by whatever stands over a stack, where no headline was recognised."""
-    line = next(
-        (line for line in reversed(before.split("\n")) if not _BEFORE_A_STACK.match(line)), ""
-    )
+    """The error told by whatever stands over a stack, where no headline was recognised.
+
+    That is the last line; where lines above it are less indented, the one that begins them all.
+    """
+    telling = [line for line in _telling(before.split("\n")) if not POINTER.fullmatch(line)]
+    lines = telling[-_MESSAGE_LINES:] or [""]
+    line, *details = lines[_beginning(lines) :]
     named = _NAME_AND_MESSAGE.match(line) or NAMED_TYPE.search(line)
-    return block_of(named) if named else Block("", line.strip(), line.strip())
+    block = block_of(named) if named else Block("", line.strip(), line.strip())
+    block.continue_message([detail.strip() for detail in details])
+    return block
+
+
+def _beginning(lines: list[str]) -> int:
+    """Where the last line's block begins: the nearest lines above that are less indented."""
+    place = len(lines) - 1
+    for above in range(place, -1, -1):
+        if _indentation(lines[above]) < _indentation(lines[place]):
+            place = above
+    return place
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _chains(blocks: list[Block]) -> list[list[Block]]:

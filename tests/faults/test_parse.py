@@ -124,6 +124,12 @@ def test_log_lines_around_a_trace_are_not_its_message() -> None:
     assert parse(log) == parse(PYTHON)
 
 
+def test_log_lines_right_behind_a_trace_are_not_its_message() -> None:
+    log = f"{PYTHON}\n[2024-05-01 12:00:00 +0000] [7] [INFO] Worker exiting"
+
+    assert parse(log) == parse(PYTHON)
+
+
 def test_a_trace_tells_more_than_the_exit_code_after_it() -> None:
     assert parse(f"{PYTHON}\n##[error]Process completed with exit code 1.") == parse(PYTHON)
 

@@ -43,6 +43,10 @@ HOSTILE = [
     " ---> System.X: y", '  File "a', '  File "a", line 1\n', "E  a\n", "[main] ", "ERROR [main] ",
     "npm ERR! code X\n", "exit code ", "2024-05-01T12:00:00Z ", "web-1 | ", "tmp",
     "abcdef1", "\ud800", '  File "a", line 1\n  +------',
+    "[0] ", "api  | ", "api  |\n", "b\tc\t", "Suppressed: a\n", "  Suppressed: a\n   b\n",
+    "Traceback (most recent call last):\n", "\t1: from a\n", "Error:\n   0: a\n", "   1: a\n",
+    "PHP Fatal error:  Uncaught A: b\n", "Next A: b in ", "[errors]: [\n", "<b>", "<br />",
+    "Fatal Python error: a\n", "\u25cf a\n", "Failure/Error: a\n", ": 404", " (404", "failed: ",
     '"\\n at ', "* What went wrong:\n", "_ ",
 ]  # fmt: skip
 

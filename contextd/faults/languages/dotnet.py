@@ -4,7 +4,7 @@ import re
 
 from contextd.faults.grammar import LEAD, LINE, TYPE, Grammar, compiled
 
-_ERROR = rf"{TYPE}(?: \(0x[0-9A-Fa-f]+\))?(?:: (?P<message>(?:(?! ---> )[^\n])*)|$)"
+_ERROR = rf"{TYPE}(?: \((?:0x[0-9A-Fa-f]+|-?\d+)\))?(?:: (?P<message>(?:(?! ---> )[^\n])*)|$)"
 
 DOTNET = Grammar(
     language="csharp",

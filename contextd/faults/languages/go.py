@@ -6,11 +6,12 @@ from contextd.faults.grammar import LINE, MESSAGE, Grammar, compiled
 
 GO = Grammar(
     language="go",
-    hints=("panic", "fatal error: ", "goroutine ", "--- FAIL: "),
+    hints=("panic", "fatal error: ", "goroutine ", "--- FAIL: ", "DATA RACE"),
     headlines=compiled(
         r"^(?P<wrapper> +)?(?:http: )?(?P<type>panic)(?: serving \S+)?: "
         r"(?P<message>[^\n]*?)(?: \[recovered[^\]\n]{0,80}\])?$",
         rf"^(?P<type>fatal error): {MESSAGE}",
+        rf"^WARNING: (?P<type>DATA RACE)\n{MESSAGE}",
         r"^ *--- (?P<type>FAIL): (?P<function>\S+) \([\d.]+s\)\n"
         rf" +(?P<file>[^\s:]+\.go):{LINE}:(?: |(?:\n[^\n]*){{0,3}}?\n +Error: +){MESSAGE}",
     ),

@@ -4,13 +4,25 @@ import re
 
 from contextd.faults.grammar import LEAD, LINE, MESSAGE, TYPE, Grammar, compiled
 
+# The errors that an AggregateError is made of.
+_MEMBERS = re.compile(r"^( *)\[errors\]: \[\n(?:\1 [^\n]*\n)*", re.MULTILINE)
+_MEMBER = re.compile(r"^( *)(?=\w*Error\b)", re.MULTILINE)
+
+
+def _with_causes(text: str) -> str:
+    return _MEMBERS.sub(lambda members: _MEMBER.sub(r"\1[cause]: ", members[0]), text)
+
+
 JAVASCRIPT = Grammar(
     language="javascript",
+    prepare=_with_causes,
     hints=(".js:", ".ts:", ".jsx:", ".tsx:", ".mjs:", ".cjs:", ".vue:", "node:", "<anonymous>"),
     vague_headlines=compiled(
         rf"{LEAD}(?P<cause>\[cause\]: |Caused by: )?(?:Uncaught (?:\(in promise\) )?)?"
         rf"(?:\(node:\d+\) \w+: |Unhandled[^\n:]{{0,80}}: )?"
-        rf"{TYPE}(?: \[(?P<code>[\w-]+)\])?(?:: ?{MESSAGE}|$)"
+        rf"{TYPE}(?: \[(?P<code>[\w-]+)\])?(?:: ?{MESSAGE}|$)",
+        rf"^(?P<type>Warning): {MESSAGE}",  # React
+        r"^ *\u25cf (?P<message>[^\n]+)",  # Jest
     ),
     frames=compiled(
         r"^ *at (?:async )?(?:(?P<function>[^\n(]+?) (?:\[as [^\]\n]+\] )?\()?"

@@ -6,8 +6,19 @@ from contextd.faults.grammar import LEAD, LINE, MESSAGE, TYPE, Grammar, compiled
 
 _FILE = r"\w[\w$.-]*\.(?:java|kts?|scala|groovy|clj)|Native Method|Unknown Source|SourceFile"
 
+# What failed while an error was handled neither is the error nor caused it.
+_SUPPRESSED = re.compile(
+    r"^( *)Suppressed: [^\n]*(?:\n\1(?: |(?<= )Caused by: )[^\n]*)*\n?", re.MULTILINE
+)
+
+
+def _without_suppressed(text: str) -> str:
+    return _SUPPRESSED.sub("", text)
+
+
 JVM = Grammar(
     language="java",
+    prepare=_without_suppressed,
     hints=(
         ".java:",
         ".kt:",
@@ -20,7 +31,7 @@ JVM = Grammar(
     ),
     headlines=compiled(rf"^ *{TYPE} at (?P<file>\w+\.(?:java|kts?|groovy)):{LINE}$"),  # Gradle
     vague_headlines=compiled(
-        rf"{LEAD}(?P<cause>(?:Caused by|Suppressed): )?(?P<wrapper>Wrapped by: )?"
+        rf"{LEAD}(?P<cause>Caused by: )?(?P<wrapper>Wrapped by: )?"
         rf"(?:Exception in thread \"[^\"\n]*\" )?{TYPE}(?:: ?{MESSAGE}|$)"
     ),
     frames=compiled(

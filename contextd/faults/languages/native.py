@@ -22,7 +22,8 @@ NATIVE = Grammar(
         r"^(?:Program|Thread [^\n]{0,80}?) (?:received|terminated with) signal "
         r"(?P<type>SIG\w+)(?:, (?P<message>[^\n.]*))?",
         r"^(?:==\d+== ?)?(?:ERROR|WARNING): \w+Sanitizer: "
-        r"(?P<message>(?P<type>SEGV|data race|detected memory leaks|[\w-]+)[^\n]*)",
+        r"(?P<message>(?:attempting (?:to )?)?"
+        r"(?P<type>SEGV|data race|detected memory leaks|free on address|[\w-]+)[^\n]*)",
         rf"^(?P<file>[^\s:]+):{LINE}:\d+: (?P<type>runtime error): {MESSAGE}",
         r"^==\d+== (?P<message>(?P<type>Invalid (?:read|write|free)|Conditional jump"
         r"|Use of uninitialised|Mismatched free|Source and destination overlap"

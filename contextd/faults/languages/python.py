@@ -1,6 +1,8 @@
 """Python: tracebacks, chained and grouped, and what pytest and notebooks make of them."""
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 from contextd.faults.grammar import (
     LINE,
@@ -15,10 +17,19 @@ from contextd.faults.grammar import (
     frame_of,
     stacks_of,
 )
+from contextd.faults.tools import LAST_WORDS
 
 _HEADLINE = re.compile(rf"[ |]*(?P<type>[A-Za-z_][\w.]*)(?:: ?{MESSAGE}|$)", re.MULTILINE)
 _WRAPS = re.compile(r"direct cause of the following exception|During handling of the above")
 _MEMBER = re.compile(r"^[ |]*\+-+(?:\+-+)? \d+ -+$", re.MULTILINE)
+_MESSAGE_LINES = 6
+# What may stand right behind a traceback without being its message.
+_BESIDE = compiled(
+    r"Traceback \(most|File \"|\+-|[=_-]{3}|(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL"
+    r"|FATAL|FAILED)\b|[^\n]*\b(?:Error|Exception): ",
+    *LAST_WORDS["make"],
+    *LAST_WORDS["shell"],
+)
 _SECTION = re.compile(r"^(?:_{3,} .* _{3,}|=+ short test summary.*)$", re.MULTILINE)
 _LIBRARY = re.compile(
     r"site-packages|dist-packages|<frozen |<string>$|[/\\]lib[/\\]python\d|[/\\]Python\d+[/\\]Lib"
@@ -26,15 +37,62 @@ _LIBRARY = re.compile(
 
 
 def read_tracebacks(grammar: Grammar, text: str) -> list[Block]:
-    blocks, end = [], 0
+    blocks: list[Block] = []
+    end = 0
     for calls in stacks_of(grammar, text):
+        blocks += _bare_members(text, end, calls[0].start())
         headline = _HEADLINE.match(text, calls[-1].end() + 1)
-        block = block_of(headline) if headline else Block("", "", "")
+        block = _told(headline) if headline else Block("", "", "")
         block.frames = [frame_of(call) for call in reversed(calls)]
         block.relation = _relation(text[end : calls[0].start()])
         blocks.append(block)
         end = headline.end() if headline else calls[-1].end()
+    return blocks + _bare_members(text, end, len(text)) if blocks else blocks
+
+
+def _bare_members(text: str, start: int, end: int) -> list[Block]:
+    """The errors of a group that were never raised, and so have no traceback."""
+    headlines = (
+        _HEADLINE.match(text, mark.end() + 1) for mark in _MEMBER.finditer(text, start, end)
+    )
+    blocks = [_told(headline) for headline in headlines if headline]
+    for block in blocks:
+        block.relation = Relation.CAUSE
     return blocks
+
+
+def _told(headline: re.Match[str]) -> Block:
+    """The error with what its message goes on to say."""
+    block = block_of(headline)
+    if headline["message"] is not None:
+        block.continue_message(_message_lines(headline))
+    return block
+
+
+def _message_lines(headline: re.Match[str]) -> list[str]:
+    """Up to an empty line, one that is less indented, or one that is not the error's."""
+    indentation = headline.string[headline.start() : headline.start("type")]
+    lines: list[str] = []
+    for line in islice(_lines(headline.string, headline.end() + 1), 2 * _MESSAGE_LINES):
+        said = line.removeprefix(indentation).strip()
+        if not said and not headline["message"] and not lines:
+            continue
+        if not said or not line.startswith(indentation) or _is_beside(said):
+            break
+        lines.append(said)
+    return lines[:_MESSAGE_LINES]
+
+
+def _lines(text: str, start: int) -> Iterator[str]:
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = end + 1
+
+
+def _is_beside(line: str) -> bool:
+    return any(pattern.match(line) for pattern in _BESIDE)
 
 
 def read_first(grammar: Grammar, text: str) -> list[Block]:
@@ -73,6 +131,13 @@ PYTHON = Grammar(
     library=_LIBRARY,
     outermost_first=True,
     read=read_tracebacks,
+)
+CRASH = Grammar(  # of the interpreter itself
+    language="python",
+    hints=("Fatal Python error: ",),
+    headlines=compiled(rf"^(?P<type>Fatal Python error): {MESSAGE}"),
+    frames=compiled(rf"^ *File \"(?P<file>[^\"\n]*)\", line {LINE} in (?P<function>[^\n]+)"),
+    library=_LIBRARY,
 )
 PYTEST = Grammar(
     language="python",
