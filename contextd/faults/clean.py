@@ -87,9 +87,11 @@ def clean(text: str) -> str:
     An error's level stays in front of its message, as in `ERROR: disk is full`. Cleaning twice
     changes nothing more.
     """
-    plain = _JOB.sub("", _without_codes(_without_erased(text))).replace("\t", "    ")
+    plain = _without_codes(_without_erased(text))
+    if "\t" in plain:
+        plain = _JOB.sub("", plain).replace("\t", "    ")
     undecorated = _DECORATION.sub(_level, _without_overwritten(plain))
-    for _ in range(_ROUNDS):
+    for _ in range(_ROUNDS if "  |" in undecorated else 0):
         if (bare := _SERVICE.sub(_without_service, undecorated)) == undecorated:
             break
         undecorated = _DECORATION.sub(_level, bare)

@@ -9,7 +9,7 @@ _NUMBERED = re.compile(r"^Error:\n +0: ([^\n]+)\n((?: +[1-9]\d?: [^\n]+(?:\n|\Z)
 
 
 def _as_anyhow(text: str) -> str:
-    return _NUMBERED.sub(_chained, text)
+    return _NUMBERED.sub(_chained, text) if "Error:\n" in text else text
 
 
 def _chained(error: re.Match[str]) -> str:
@@ -27,8 +27,7 @@ RUST = Grammar(
         r"(?P<message>[^\n]*)",
         r"^thread '[^'\n]*' (?P<type>panic)ked at '(?P<message>[^\n]*(?:\n[^\n]*){0,3}?)', "
         rf"(?P<file>[^\s:]+):{LINE}(?::\d+)?$",
-        r"^(?P<type>Error): (?P<message>[^\n]+)(?=\n+Caused by:\n)",
-        r"^(?P<type>Error):\n +0: (?P<message>[^\n]+)",
+        r"^(?P<type>Error):(?: (?=[^\n]+\n+Caused by:\n)|\n +0: )(?P<message>[^\n]+)",
         r"^(?P<cause>Caused by:\n +(?:0: )?| {4}[1-9]\d?: )(?P<message>[^\n]+)",
     ),
     frames=compiled(
