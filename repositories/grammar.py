@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING
 
+from contextd import syntax
+
 if TYPE_CHECKING:
-    from tree_sitter import Language, Node
+    from tree_sitter import Node
 
 LONGEST_NAME = 200
 MOST_NESTED = 50
@@ -82,12 +83,10 @@ class Outline:
 
 def outline(text: str, language: str) -> Outline:
     """What cannot be parsed has fewer definitions, and is no error."""
-    from tree_sitter import Parser
-
-    tree = Parser(_grammar(language)).parse(text.encode(errors="replace"))
+    root = syntax.root_of(text, language)
     whole = Definition("", 0, text.count("\n"))
     starts: dict[int, int] = {}
-    waiting = [(child, 0, whole) for child in reversed(tree.root_node.named_children)]
+    waiting = [(child, 0, whole) for child in reversed(root.named_children)]
     while waiting:
         node, depth, owner = waiting.pop()
         row = node.start_point[0]
@@ -99,13 +98,6 @@ def outline(text: str, language: str) -> Outline:
             inside = reversed(node.named_children)
             waiting += [(child, depth + 1, defined or owner) for child in inside]
     return Outline(whole, starts)
-
-
-@cache
-def _grammar(language: str) -> "Language":
-    from tree_sitter_language_pack import get_language
-
-    return get_language(language)  # type: ignore[arg-type]  # it wants a literal
 
 
 def _definition(node: "Node", owner: Definition, language: str) -> Definition | None:

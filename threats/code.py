@@ -2,14 +2,13 @@
 
 import ast
 from collections.abc import Callable
-from functools import cache
 from typing import TYPE_CHECKING
 
-from contextd import yaml_files
+from contextd import syntax, yaml_files
 from contextd.yaml_files import Faulty
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node
 
 
 def mistake_in(text: str, language: str) -> str | None:
@@ -37,7 +36,7 @@ def _in_yaml(text: str) -> str | None:
 
 
 def _in_javascript(text: str) -> str | None:
-    root = _javascript().parse(text.encode()).root_node
+    root = syntax.root_of(text, "javascript")
     if not root.has_error:
         return None
     return f"line {_first_error(root).start_point.row + 1}: it does not parse"
@@ -49,13 +48,6 @@ def _first_error(node: "Node") -> "Node":
         if node.is_error or node.is_missing:
             break
     return node
-
-
-@cache
-def _javascript() -> "Parser":
-    from tree_sitter_language_pack import get_parser
-
-    return get_parser("javascript")
 
 
 _PARSERS: dict[str, Callable[[str], str | None]] = {

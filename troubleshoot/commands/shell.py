@@ -1,18 +1,16 @@
 """Reads shell scripts: which programs they start, with what arguments."""
 
-import re
 from collections.abc import Container
 from dataclasses import dataclass, replace
-from functools import cache
 
-from tree_sitter import Node, Parser
+from tree_sitter import Node
+
+from contextd import syntax
 
 LONGEST = 20_000
 SEEN_AT_MOST = 50
 """So many parts of a command are looked at for the one that it begins with."""
 
-# The parser looks letters up in a table that ends there; what lies beyond crashes the process.
-_BEYOND = re.compile(r"[^\x00-\xff]")
 _QUOTED = {"raw_string", "ansi_c_string"}
 _ARGUMENTS = {
     "word", "number", "string", "raw_string", "ansi_c_string", "concatenation", "expansion",
@@ -80,7 +78,7 @@ class _Surroundings:
 
 def invocations(script: str) -> list[Invocation]:
     """Also those in substitutions, functions and loops; broken scripts give what can be read."""
-    root = _parser().parse(_BEYOND.sub("_", script[:LONGEST]).encode()).root_node
+    root = syntax.root_of(script[:LONGEST], syntax.BASH)
     found: list[Invocation] = []
     waiting = [(root, _Surroundings())]  # not recursion: scripts may be nested as deep as they like
     while waiting:
@@ -93,13 +91,6 @@ def invocations(script: str) -> list[Invocation]:
             found.append(_invocation(node, around))
         waiting += reversed(_within(node, around))
     return found
-
-
-@cache
-def _parser() -> Parser:
-    from tree_sitter_language_pack import get_parser
-
-    return get_parser("bash")
 
 
 def _within(node: Node, around: _Surroundings) -> list[tuple[Node, _Surroundings]]:
