@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Any
 
 import anyio
@@ -35,7 +35,7 @@ from pydantic import BaseModel, TypeAdapter
 import contextd
 from gateway.models import Kind, Transport
 from gateway.services import Plan
-from gateway.supervision import failures, http, transports
+from gateway.supervision import concealing, failures, http, transports
 from gateway.supervision.exchange import Exchange, NotAnswered
 from gateway.supervision.failures import Lost
 from gateway.supervision.processes import Tail
@@ -57,20 +57,7 @@ CHANGED: dict[type, frozenset[Kind]] = {
 }
 ModelReply = CreateMessageResult | CreateMessageResultWithTools
 MODEL_REPLY: TypeAdapter[ModelReply] = TypeAdapter(ModelReply)
-FORGOTTEN = {
-    "session terminated",
-    "session not found",
-    "session expired",
-    "session has been terminated",
-    "missing session id",
-    "invalid session id",
-    "invalid or expired session id",
-    "no valid session id provided",
-    "mcp-session-id header is required",
-    "server not initialized",
-}
 CLOSING_SECONDS = 15
-SHORTEST_SECRET, SHORTEST_WORD = 6, 8
 MOST_ROUNDS = 20
 MOST_PAGES = 50
 MOST_LISTED = 2000
@@ -92,7 +79,7 @@ class Connection:
         self._waiting = 0
         self.last_used = time.monotonic()
         self._changed = changed
-        self._secrets = secrets_in(plan.settings)
+        self._concealed = concealing.concealer(plan.settings)
         self._tail = Tail(self._concealed)
         self._ended = anyio.Event()
         self._outcome: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -166,18 +153,12 @@ class Connection:
             self.why = self.why or "it was stopped"
             raise
         except Exception as error:  # whatever it does, it alone is the worse for it
-            self.why = first_of(error)
+            self.why = failures.first_of(error)
         finally:
             self.why = f"{self._concealed(self.why)}\n{self._tail}".strip()
             if not self._outcome.done():
                 self._outcome.set_exception(Lost(self.why))
                 self._outcome.exception()  # whether or not somebody waits for it
-
-    def _concealed(self, text: str) -> str:
-        """Without the values of settings, of which some errors tell."""
-        for name, secret in self._secrets:
-            text = text.replace(secret, f"[{name}]")
-        return text
 
     async def _be_connected(self) -> None:
         plan = self.plan
@@ -250,10 +231,7 @@ class Connection:
 
     def _is_forgotten(self, error: MCPError) -> bool:
         """An HTTP server that was started anew does not know our session any more."""
-        message = error.error.message.lower()
-        for prefix in ("not found: ", "bad request: "):
-            message = message.removeprefix(prefix)
-        return self._is_http and message in FORGOTTEN
+        return self._is_http and failures.is_of_forgotten_session(error)
 
     @property
     def _is_http(self) -> bool:
@@ -398,25 +376,3 @@ class Connection:
         # request of its version is marked, and has no public way to.
         self._session._stamp(request, options)
         return await self._dispatcher.send_raw_request(method, params, options)
-
-
-def secrets_in(settings: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The values with their names, and the words of each, as in `Bearer ...`; the longest first."""
-    whole = {(name, value) for name, value in settings.items() if len(value) >= SHORTEST_SECRET}
-    words = {
-        (name, word)
-        for name, value in settings.items()
-        for word in value.split()
-        if len(word) >= SHORTEST_WORD
-    }
-    return sorted(whole | words, key=lambda pair: len(pair[1]), reverse=True)
-
-
-def first_of(error: BaseException) -> str:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    if isinstance(error, Lost):
-        return str(error)
-    if isinstance(error, MCPError):
-        return error.error.message
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -8,6 +8,18 @@ from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 FAILED = -32012
 TIMED_OUT = -32013
 BUSY = -32014
+FORGOTTEN_SESSION = {
+    "session terminated",
+    "session not found",
+    "session expired",
+    "session has been terminated",
+    "missing session id",
+    "invalid session id",
+    "invalid or expired session id",
+    "no valid session id provided",
+    "mcp-session-id header is required",
+    "server not initialized",
+}
 
 
 class Lost(Exception):
@@ -47,3 +59,22 @@ def is_closed(error: MCPError) -> bool:
 
 def is_timeout(error: MCPError) -> bool:
     return error.error.code == REQUEST_TIMEOUT
+
+
+def is_of_forgotten_session(error: MCPError) -> bool:
+    """By the words of servers, which have no code for it."""
+    message = error.error.message.lower()
+    for prefix in ("not found: ", "bad request: "):
+        message = message.removeprefix(prefix)
+    return message in FORGOTTEN_SESSION
+
+
+def first_of(error: BaseException) -> str:
+    """What is told of it, or of the first of a group."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, Lost):
+        return str(error)
+    if isinstance(error, MCPError):
+        return error.error.message
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
