@@ -42,14 +42,19 @@ STAY = ["sh", "-c", "trap 'exit 0' TERM; while :; do sleep 1 & wait $!; done"]
 async def engine() -> AsyncIterator[Docker]:
     """Raises Lost when it does not answer, or refuses."""
     try:
-        async with Docker() as docker:
+        async with found() as docker:
             yield docker
     except DockerError as error:
         raise Lost(f"the Docker engine (DOCKER_HOST) says: {error.message}") from None
-    except AssertionError:  # what the library does where it finds none
-        raise Lost("there is no Docker engine; DOCKER_HOST says where it is") from None
     except (aiohttp.ClientError, ValueError, OSError) as error:
         raise Lost(f"the Docker engine does not answer (DOCKER_HOST): {error}") from None
+
+
+def found() -> Docker:
+    try:
+        return Docker()
+    except AssertionError:  # what the library does where there is none
+        raise Lost("there is no Docker engine; DOCKER_HOST says where it is") from None
 
 
 def mark_of(namespace: str) -> str:

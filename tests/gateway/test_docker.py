@@ -187,3 +187,18 @@ def test_an_engine_that_is_not_there_is_told(add: Add, monkeypatch: pytest.Monke
     )
 
     assert "the Docker engine (DOCKER_HOST) says: Cannot connect" in upstream.reason
+
+
+def test_a_machine_without_an_engine_is_told_of(add: Add, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DOCKER_HOST", raising=False)
+    monkeypatch.setattr("aiodocker.docker._sock_search_paths", [])
+
+    upstream = add(
+        transport="docker",
+        container="box",
+        command=["true"],
+        expect=State.FAILED,
+        restart_attempts=0,
+    )
+
+    assert "there is no Docker engine" in upstream.reason
