@@ -1,5 +1,6 @@
 """Settings from outside are checked at start."""
 
+import json
 import os
 import subprocess
 import sys
@@ -142,21 +143,26 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
         secret_key.kept_in(tmp_path / "file")
 
 
-def test_a_mistyped_folder_is_not_made(tmp_path: Path) -> None:
+def test_a_mistyped_folder_is_told_and_not_made(tmp_path: Path) -> None:
     wrong = {name: os.environ[name] for name in os.environ if name != "DATABASE_URL"}
     wrong["CONTEXTD_DATA_DIR"] = str(tmp_path / "typo")
 
-    ended = subprocess.run(
-        [sys.executable, "manage.py", "call", "status"],
-        cwd=ROOT,
-        env=wrong,
-        capture_output=True,
-        timeout=120,
+    listing, asking = (
+        subprocess.run(
+            [sys.executable, "manage.py", "call", name],
+            cwd=ROOT,
+            env=wrong,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        for name in ("checkpoint_list", "status")
     )
 
-    (line,) = ended.stderr.decode().splitlines()
-    assert ended.returncode == 1
+    (line,) = listing.stderr.splitlines()
+    assert listing.returncode == 1
     assert "the database does not answer" in line
     assert "CONTEXTD_DATA_DIR" in line
     assert str(tmp_path / "typo") in line
+    assert json.loads(asking.stdout)["status"] == "unhealthy"
     assert list(tmp_path.iterdir()) == []

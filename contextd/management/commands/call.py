@@ -7,8 +7,9 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
 
-from contextd import auth, operations, pipeline
+from contextd import auth, guards, operations, pipeline
 from contextd.errors import ContextdError, NotFound
 from contextd.operations import Operation
 
@@ -51,6 +52,8 @@ class Command(BaseCommand):
 def call(
     name: str, arguments: list[str], user: str | None, context: str | None, **options: Any
 ) -> str:
+    if name != guards.ALWAYS_TOLD:
+        connection.ensure_connection()  # where it cannot be, `manage.py` says how to start one
     try:
         operation = known(name)
         caller = auth.caller_of_cli(user, context)

@@ -29,6 +29,7 @@ class Command(BaseCommand):
         from contextd.mcp import stdio  # the SDK takes seconds to import, on this door only
 
         wire = stdio.take_stdout()
+        connection.ensure_connection()  # where it cannot be, `manage.py` says how to start one
         require_context(context)
         connection.close()
         pool.keep_connections()

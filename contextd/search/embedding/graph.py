@@ -29,6 +29,8 @@ logger = logging.getLogger(__name__)
 def open_session(folder: Path) -> onnxruntime.InferenceSession:
     """Of the fast graph in that folder, made if need be; else of the shipped one."""
     shipped, fast = _shipped_graph(), fast_graph(folder)
+    if not folder.parent.exists():  # a data folder is made by `up` alone: this one is mistyped
+        return _session(shipped)
     try:
         if not fast.exists():
             # What makes it takes a second to import, and each start but the first does without.
