@@ -6,7 +6,7 @@ from django.contrib.auth import get_user_model
 from django.db.models import ForeignKey, QuerySet
 from django.http import HttpRequest
 
-from contextd.admin import LookedAt, ModelAdmin, TabularInline, widgets
+from contextd.admin import Exportable, LookedAt, ModelAdmin, Rows, TabularInline, widgets
 from contextd.callers import DEFAULT_CONTEXT
 from contextd.encryption import Undecipherable
 from contextd.errors import Invalid
@@ -114,13 +114,25 @@ class VariableInline(PartOfContext):
     form = VariableForm
 
 
+class ContextRows(Rows):
+    """Without grants and variables, which only those see who may change the context."""
+
+    columns = [
+        *("name", "description", "is_active", "is_open", "tools", "resources", "prompts"),
+        *("all_projects", "projects", "needs_review", "calls_per_second", "calls_at_once"),
+        *("created_at", "updated_at"),
+    ]
+    prefetched = ["projects"]
+
+
 @admin.register(Context)
-class ContextAdmin(ModelAdmin[Context]):
+class ContextAdmin(Exportable, ModelAdmin[Context]):
     group, icon = "Access", "shield_person"
     about = (
         "What assistants see and may use: tools, projects, rates. Those that name none are in the "
         "one named default."
     )
+    rows = ContextRows
     list_display = ["name", "description", "is_active", "is_open", "all_projects", "updated_at"]
     list_filter = ["is_active", "is_open"]
     search_fields = ["name", "description"]
@@ -169,12 +181,23 @@ class TokenForm(TokenModelForm):
         return cleaned
 
 
+class TokenRows(Rows):
+    """Without their digests."""
+
+    columns = [
+        *("user", "name", "hint", "is_read_only", "all_contexts", "contexts", "default_context"),
+        *("created_at", "expires_at", "last_used_at", "revoked_at"),
+    ]
+    prefetched = ["user", "contexts", "default_context"]
+
+
 @admin.register(Token)
-class TokenAdmin(ModelAdmin[Token]):
+class TokenAdmin(Exportable, ModelAdmin[Token]):
     """Superusers see the tokens of all; other staff see and make their own."""
 
     group, icon = "Access", "key"
     about = "What assistants log in with. A token is shown one time, when it is made."
+    rows = TokenRows
     form = TokenForm
     list_display = [
         "name", "hint", "user", "is_read_only", "expires_at", "last_used_at", "revoked_at"
@@ -187,7 +210,7 @@ class TokenAdmin(ModelAdmin[Token]):
     ]  # fmt: skip
     readonly_fields = ["hint", "created_at", "last_used_at", "revoked_at"]
     filter_horizontal = ["contexts"]
-    actions = ["revoke_selected"]
+    actions = ["revoke_selected", *Exportable.actions]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Token]:
         all_tokens = super().get_queryset(request)
@@ -242,10 +265,20 @@ class InContext(admin.SimpleListFilter):
         return queryset.filter(context=self.value()) if self.value() else queryset
 
 
+class AuditRows(Rows):
+    """Without connections, whose names may be ids of sessions."""
+
+    columns = [
+        *("at", "principal", "user", "operation", "context", "door", "client"),
+        *("outcome", "was_allowed", "milliseconds"),
+    ]
+
+
 @admin.register(AuditEntry)
-class AuditEntryAdmin(LookedAt, ModelAdmin[AuditEntry]):
+class AuditEntryAdmin(Exportable, LookedAt, ModelAdmin[AuditEntry]):
     group, icon = "Activity", "receipt_long"
     about = "Who called what, and what was refused."
+    rows = AuditRows
     list_display = [
         "at", "principal", "user", "operation", "context", "door", "client", "outcome",
         "was_allowed", "milliseconds",

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.utils.html import format_html
 
-from contextd.admin import ModelAdmin, TabularInline, widgets
+from contextd.admin import Exportable, ModelAdmin, Rows, TabularInline, widgets
 from contextd.errors import ContextdError
 from gateway import offering, pinning, place, services
 from gateway.models import Upstream, UpstreamEvent, UpstreamFeature, UpstreamSetting
@@ -84,16 +84,31 @@ class EventInline(LookedAt):
 SHOWN = ["state", "reason", "next_retry_at", "state_since"]
 
 
+class UpstreamRows(Rows):
+    """Of settings their names, since their values are secret."""
+
+    columns = [
+        *("namespace", "is_enabled", "transport", "command", "working_directory", "url"),
+        *("container", "image", "isolation", "gives_plain_json", "redacts_arguments"),
+        *("caller_headers", "request_timeout_ms", "discovery_timeout_ms", "startup_timeout_ms"),
+        *("heartbeat_interval_ms", "stale_timeout_ms", "poll_interval_ms", "restart_attempts"),
+        *("restart_backoff_ms", "allowed_tools", "denied_tools"),
+    ]
+    told_only = ["settings", "state", "reason", "state_since"]
+    prefetched = ["settings"]
+
+
 @admin.register(Upstream)
-class UpstreamAdmin(ModelAdmin[Upstream]):
+class UpstreamAdmin(Exportable, ModelAdmin[Upstream]):
     group, icon = "Other servers", "dns"
     about = "MCP servers whose tools are offered beside contextd's own, as namespace__tool."
+    rows = UpstreamRows
     list_display = ["namespace", "transport", "is_enabled", "state", "reason", "next_retry_at"]
     list_filter = ["state", "transport", "is_enabled"]
     search_fields = ["namespace"]
     readonly_fields = SHOWN
     inlines = [SettingInline, FeatureInline, EventInline]
-    actions = ["restart_selected", "refresh_selected"]
+    actions = ["restart_selected", "refresh_selected", *Exportable.actions]
     formfield_overrides = {ArrayField: {"delimiter": "\n", "widget": widgets.Lines}}
 
     def get_readonly_fields(self, request: HttpRequest, obj: Upstream | None = None) -> list[str]:
@@ -163,12 +178,23 @@ def control(request: HttpRequest, action: str, upstreams: QuerySet[Upstream]) ->
             messages.error(request, error.message)
 
 
+class FeatureRows(Rows):
+    columns = [
+        *("upstream", "kind", "name", "wire_name", "standing", "digest", "suspicions"),
+        *("definition", "approved", "updated_at"),
+    ]
+
+    def cell(self, record: UpstreamFeature, name: str) -> Any:
+        return offering.standing(record) if name == "standing" else super().cell(record, name)
+
+
 @admin.register(UpstreamFeature)
-class UpstreamFeatureAdmin(ModelAdmin[UpstreamFeature]):
+class UpstreamFeatureAdmin(Exportable, ModelAdmin[UpstreamFeature]):
     """To look at, and to approve what is held back."""
 
     group, icon = "Other servers", "build"
     about = "What changed after it was approved is held back until you approve it again."
+    rows = FeatureRows
     list_display = ["__str__", "kind", "wire_name", "standing", "digest"]
     list_filter = ["kind", "upstream", "is_present", "is_allowed"]
     list_select_related = ["upstream"]
@@ -178,7 +204,7 @@ class UpstreamFeatureAdmin(ModelAdmin[UpstreamFeature]):
         *("difference", "definition", "approved"),
     ]
     readonly_fields = ["standing", "difference"]
-    actions = ["approve_selected"]
+    actions = ["approve_selected", *Exportable.actions]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -5,13 +5,26 @@ from django.contrib import admin, messages
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 
-from contextd.admin import LookedAt, ModelAdmin, ReadOnly, SearchByMeaning
+from contextd.admin import Exportable, LookedAt, ModelAdmin, ReadOnly, Rows, SearchByMeaning
 from repositories import services
 from repositories.models import Repository, SourceFile
 
 
+class RepositoryRows(Rows):
+    columns = [
+        *("path", "project", "include_patterns", "exclude_patterns", "max_file_size"),
+        *("file_count", "report", "created_by", "created_at", "indexed_at"),
+    ]
+
+
+class SourceFileRows(Rows):
+    """What is known of files; their text is where they came from."""
+
+    columns = ["repository", "path", "language", "size", "symbols", "modified_at", "indexed_at"]
+
+
 @admin.register(Repository)
-class RepositoryAdmin(ReadOnly, ModelAdmin[Repository]):
+class RepositoryAdmin(Exportable, ReadOnly, ModelAdmin[Repository]):
     """Only indexing writes them."""
 
     group, icon = "Code", "source"
@@ -19,11 +32,12 @@ class RepositoryAdmin(ReadOnly, ModelAdmin[Repository]):
         "Folders of code that can be searched. New ones come by the tool index_repository or by "
         "manage.py index_repo; here they are indexed again and removed."
     )
+    rows = RepositoryRows
     list_display = ["path", "project", "files", "last_run", "unreadable", "pending", "indexed_at"]
     list_filter = ["project"]
     list_select_related = ["project"]
     search_fields = ["path", "project__name"]
-    actions = ["index_selected"]
+    actions = ["index_selected", *Exportable.actions]
     fields = [
         *("path", "project", "include_patterns", "exclude_patterns", "max_file_size"),
         *("files", "last_run", "pending", "report", "created_by", "created_at", "indexed_at"),
@@ -75,9 +89,10 @@ class RepositoryAdmin(ReadOnly, ModelAdmin[Repository]):
 
 
 @admin.register(SourceFile)
-class SourceFileAdmin(LookedAt, SearchByMeaning, ModelAdmin[SourceFile]):
+class SourceFileAdmin(Exportable, LookedAt, SearchByMeaning, ModelAdmin[SourceFile]):
     group, icon = "Code", "draft"
     about = "Files as they are searched. One that should not be here is excluded in its repository."
+    rows = SourceFileRows
     search_domain = services.DOMAIN
     list_display = ["path", "repository", "language", "size", "modified_at", "indexed_at"]
     list_filter = ["repository", "language"]

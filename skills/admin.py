@@ -12,9 +12,11 @@ from django.utils.safestring import SafeString
 from contextd import auth
 from contextd.admin import (
     ByOperation,
+    Exportable,
     LookedAt,
     ModelAdmin,
     OperationForm,
+    Rows,
     RowsOfProjects,
     TabularInline,
     TagFilter,
@@ -292,10 +294,15 @@ def _is_tag(request: HttpRequest) -> bool:
     return True
 
 
+class SkillUseRows(Rows):
+    columns = ["skill", "principal", *COUNTED]
+
+
 @admin.register(SkillUse)
-class SkillUseAdmin(LookedAt, ModelAdmin[SkillUse]):
+class SkillUseAdmin(Exportable, LookedAt, ModelAdmin[SkillUse]):
     group, icon = "Activity", "trending_up"
     about = "Who uses which skill, and what came of it."
+    rows = SkillUseRows
     list_display = ["skill", "principal", *COUNTED]
     list_select_related = ["skill"]
     search_fields = ["principal", "skill__name"]

@@ -14,9 +14,9 @@ from contextd import yaml_files
 from contextd.admin import (
     ModelAdmin,
     OriginFilter,
-    Rows,
     Shipped,
     Transferable,
+    WritableRows,
     tell_redacted,
     widgets,
 )
@@ -59,7 +59,7 @@ class ThreatForm(forms.ModelForm[Threat]):
         return self.pattern.model_dump(mode="json")
 
 
-class ThreatRows(Rows):
+class ThreatRows(WritableRows):
     """Found by their keys; the content is the whole threat, as in the files that ship."""
 
     columns = ["key", "is_published", "content"]

@@ -11,11 +11,13 @@ from django.http import HttpRequest
 from contextd import search, shipped
 from contextd.admin import (
     ONE_A_LINE,
+    Exportable,
     ModelAdmin,
     ReadOnly,
     Rows,
     SearchByMeaning,
     Transferable,
+    WritableRows,
     tell_redacted,
     widgets,
 )
@@ -68,7 +70,7 @@ class OriginFilter(admin.SimpleListFilter):
         return queryset.filter(**chosen) if chosen else None
 
 
-class PatternRows(Rows):
+class PatternRows(WritableRows):
     """Found by their keys."""
 
     columns = [*WRITTEN, "is_draft"]
@@ -176,14 +178,23 @@ class PatternAdmin(Transferable, SearchByMeaning, ModelAdmin[Pattern]):
         messages.success(request, f"{len(taken)} took the newer text")
 
 
+class DiagnosisRows(Rows):
+    columns = [
+        *("id", "principal", "context", "error_message", "stack_trace", "error_type", "facts"),
+        *("category", "tags", "mode", "hypotheses", "answers", "verdicts", "fixed_by"),
+        *("remediation_id", "status", "created_at", "updated_at"),
+    ]
+
+
 @admin.register(Diagnosis)
-class DiagnosisAdmin(ReadOnly, ModelAdmin[Diagnosis]):
+class DiagnosisAdmin(Exportable, ReadOnly, ModelAdmin[Diagnosis]):
     group, icon = "Activity", "stethoscope"
     about = "Errors that assistants asked about. One that is solved can be drafted as a pattern."
+    rows = DiagnosisRows
     list_display = ["__str__", "status", "category", "mode", "principal", "created_at"]
     list_filter = ["status", "category", "mode", "created_at"]
     search_fields = ["error_message", "error_type", "fixed_by", "principal"]
-    actions = ["draft_patterns"]
+    actions = ["draft_patterns", *Exportable.actions]
 
     @admin.action(description="Draft a pattern of each that is solved", permissions=["view"])
     def draft_patterns(self, request: HttpRequest, queryset: QuerySet[Diagnosis]) -> None:

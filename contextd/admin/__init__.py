@@ -2,7 +2,8 @@
 
 from contextd.admin import accounts, records  # noqa: F401  (they register their pages)
 from contextd.admin.editing import ByOperation, OperationForm, tell_redacted
-from contextd.admin.rows import Rows, RowsByOperation, RowsOfProjects
+from contextd.admin.exporting import Exportable, Rows
+from contextd.admin.rows import RowsByOperation, RowsOfProjects, WritableRows
 from contextd.admin.searching import SearchByMeaning, TagFilter
 from contextd.admin.shipping import OriginFilter, Shipped
 from contextd.admin.theme import (
@@ -17,6 +18,7 @@ from contextd.admin.transfer import Transferable
 __all__ = [
     "ONE_A_LINE",
     "ByOperation",
+    "Exportable",
     "LookedAt",
     "ModelAdmin",
     "OperationForm",
@@ -30,5 +32,6 @@ __all__ = [
     "TabularInline",
     "TagFilter",
     "Transferable",
+    "WritableRows",
     "tell_redacted",
 ]

@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from pydantic_core import PydanticCustomError
 
 from contextd import projects, redaction, sessions, validation
+from contextd.admin.exporting import Exportable, Rows
 from contextd.admin.theme import LookedAt, ModelAdmin, ReadOnly, TabularInline
 from contextd.models import DetachedCall, Project, ProjectPath, Session
 
@@ -43,18 +44,24 @@ class ProjectPathInline(TabularInline[ProjectPath, Project]):
     extra = 0
 
 
+class ProjectRows(Rows):
+    columns = ["name", "git_remote", "paths", "created_at"]
+    prefetched = ["paths"]
+
+
 @admin.register(Project)
-class ProjectAdmin(ModelAdmin[Project]):
+class ProjectAdmin(Exportable, ModelAdmin[Project]):
     group, icon = "Code", "folder"
     about = (
         "A project is found by the paths of its folders, else by its git remote. Two that are the "
         "same can be merged; deleting one deletes all that belongs to it."
     )
+    rows = ProjectRows
     form = ProjectForm
     list_display = ["name", "git_remote", "created_at"]
     search_fields = ["name", "git_remote", "paths__path"]
     inlines = [ProjectPathInline]
-    actions = ["merge_selected"]
+    actions = ["merge_selected", *Exportable.actions]
 
     def get_deleted_objects(
         self, objs: Iterable[Project], request: HttpRequest
@@ -88,12 +95,22 @@ class ProjectAdmin(ModelAdmin[Project]):
         messages.success(request, f"{len(others)} merged into {kept}")
 
 
+class DetachedCallRows(Rows):
+    """Without what was said, as on the page."""
+
+    columns = [
+        *("id", "operation", "principal", "context", "status", "redacted"),
+        *("created_at", "updated_at", "expires_at"),
+    ]
+
+
 @admin.register(DetachedCall)
-class DetachedCallAdmin(LookedAt, ModelAdmin[DetachedCall]):
+class DetachedCallAdmin(Exportable, LookedAt, ModelAdmin[DetachedCall]):
     """Without what was said: that is for its caller alone."""
 
     group, icon = "Activity", "pending"
     about = "Calls whose client does not wait for the answer, but asks for it later."
+    rows = DetachedCallRows
     list_display = ["operation", "principal", "context", "status", "created_at", "updated_at"]
     list_filter = ["status", "context", "operation"]
     search_fields = ["id", "principal", "operation"]
@@ -103,12 +120,23 @@ class DetachedCallAdmin(LookedAt, ModelAdmin[DetachedCall]):
     ]  # fmt: skip
 
 
+class SessionRows(Rows):
+    """Without their ids, which whoever goes on with a session has to show."""
+
+    columns = [
+        *("client_name", "client_version", "principal", "user", "context", "protocol_version"),
+        *("client_capabilities", "created_at", "last_seen_at"),
+    ]
+    prefetched = ["user"]
+
+
 @admin.register(Session)
-class SessionAdmin(ReadOnly, ModelAdmin[Session]):
+class SessionAdmin(Exportable, ReadOnly, ModelAdmin[Session]):
     """To delete a session is to end it."""
 
     group, icon = "Activity", "cable"
     about = "Clients that are connected. One whose session is ended has to connect again."
+    rows = SessionRows
     list_display = [
         "__str__",
         "principal",
@@ -119,7 +147,7 @@ class SessionAdmin(ReadOnly, ModelAdmin[Session]):
     ]
     list_filter = ["context", "protocol_version"]
     search_fields = ["id", "principal", "user__username", "client_name"]
-    actions = ["end_selected"]
+    actions = ["end_selected", *Exportable.actions]
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         actions = super().get_actions(request)

@@ -9,12 +9,11 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model, Q, QuerySet
 from django.utils.dateparse import parse_datetime
 from django.utils.html import escape
-from import_export.fields import Field
 from import_export.instance_loaders import BaseInstanceLoader
-from import_export.resources import Resource
 from import_export.results import RowResult
 
 from contextd import operations, pipeline, projects, redaction, search, validation
+from contextd.admin.exporting import Rows
 from contextd.admin.files import LINE
 from contextd.callers import Caller
 from contextd.errors import ContextdError, Invalid
@@ -25,29 +24,21 @@ TAKE_CREDENTIALS_OUT = "Import anyway, with credentials taken out"
 FLAGS = {"true": True, "1": True, "false": False, "0": False, "": False}
 
 
-class Rows(Resource):  # type: ignore[misc]  # the library has no types
-    """Records of one kind as rows of a file, and the other way round."""
+class WritableRows(Rows):
+    """Rows that are written when they come back."""
 
     class Meta:
         instance_loader_class = BaseInstanceLoader
 
-    columns: ClassVar[Sequence[str]]
     lists: ClassVar[Sequence[str]] = ()
     objects: ClassVar[Sequence[str]] = ()
     flags: ClassVar[Sequence[str]] = ()
-    told_only: ClassVar[Sequence[str]] = ()
-    """Columns that are exported and change nothing when they come back."""
 
     def __init__(self, caller: Caller, takes_credentials: bool = False, **options: Any) -> None:
         super().__init__(**options)
-        self.fields = {name: Field(name, name) for name in (*self.columns, *self.told_only)}
         self.caller = caller
         self.takes_credentials = takes_credentials
         self.redacted = 0
-
-    @classmethod
-    def get_display_name(cls) -> str:
-        return cls.__name__
 
     def known(self, row: Row) -> Any:
         """The record that the row is about; None for a new one."""
@@ -56,14 +47,6 @@ class Rows(Resource):  # type: ignore[misc]  # the library has no types
     def write(self, record: Any, row: Row) -> Any:
         """Keep the row, and return the record; raises ContextdError with all that is wrong."""
         raise NotImplementedError
-
-    def cell(self, record: Any, name: str) -> Any:
-        """What is exported: plain values, lists and objects."""
-        value = getattr(record, name)
-        return value.isoformat() if isinstance(value, datetime) else value
-
-    def export_field(self, field: Field, instance: Any, **options: Any) -> Any:
-        return self.cell(instance, field.column_name)
 
     def before_import(self, dataset: Any, **options: Any) -> None:
         unknown = [name for name in dataset.headers if name not in {LINE, *self.fields}]
@@ -114,7 +97,7 @@ class Rows(Resource):  # type: ignore[misc]  # the library has no types
         return all(self.cell(record, name) == row[name] for name in self.columns if name in row)
 
 
-class RowsByOperation(Rows):
+class RowsByOperation(WritableRows):
     """A row is a call of the operation that saves, or of the one that updates.
 
     It is about the record of its `id` if that was made when the row says, so that a file from
@@ -174,11 +157,10 @@ class RowsByOperation(Rows):
 class RowsOfProjects(RowsByOperation):
     """Of records that may belong to a project: named by one of its folders, as elsewhere too."""
 
+    prefetched = ["project__paths"]
+
     def records(self) -> QuerySet[Any]:
         return self.filter_export(super().records())
-
-    def filter_export(self, queryset: QuerySet[Any], **options: Any) -> QuerySet[Any]:
-        return queryset.prefetch_related("project__paths")
 
     def among(self, row: Row) -> QuerySet[Any]:
         """What is said alike elsewhere is something else: it is not for the same people."""

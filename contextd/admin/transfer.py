@@ -3,19 +3,18 @@
 from typing import Any, ClassVar
 
 from django import forms
-from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from import_export.admin import ImportExportMixin
+from import_export.admin import ImportMixin
 from import_export.forms import ConfirmImportForm
 from import_export.tmp_storages import CacheStorage
-from unfold.contrib.import_export.forms import ExportForm, ImportForm
+from unfold.contrib.import_export.forms import ImportForm
 from unfold.widgets import UnfoldBooleanWidget
 
 from contextd import auth, operations, pipeline
 from contextd.admin.editing import tell_redacted
-from contextd.admin.files import Csv, Json
-from contextd.admin.rows import TAKE_CREDENTIALS_OUT, Rows, RowsByOperation
+from contextd.admin.exporting import Exportable
+from contextd.admin.rows import TAKE_CREDENTIALS_OUT, RowsByOperation, WritableRows
 
 MOST_TOLD = 20
 TAKES_CREDENTIALS = "takes_credentials"
@@ -34,21 +33,16 @@ class ConfirmForm(ConfirmImportForm):  # type: ignore[misc]  # the library has n
     takes_credentials = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
 
-class Transferable(ImportExportMixin):  # type: ignore[misc]  # the library has no types
+class Transferable(ImportMixin, Exportable):  # type: ignore[misc]  # the library has no types
     """For a ModelAdmin: files in and out; `rows` says what a row means.
 
     Those who may add and change records may import. All rows are written, or none.
     """
 
-    rows: ClassVar[type[Rows]]
-    formats = [Csv, Json]
-    import_form_class, export_form_class = FileForm, ExportForm
-    confirm_form_class = ConfirmForm
+    rows: ClassVar[type[WritableRows]]
+    import_form_class, confirm_form_class = FileForm, ConfirmForm
     tmp_storage_class = CacheStorage  # any web process may be asked to go on
-    actions: Any = ["export_as_csv", "export_as_json"]
-
-    def get_resource_classes(self, request: HttpRequest) -> list[type[Rows]]:
-        return [self.rows]
+    import_export_change_list_template = "admin/import_export/change_list_import_export.html"
 
     def get_resource_kwargs(
         self, request: HttpRequest, *given: Any, **options: Any
@@ -75,9 +69,6 @@ class Transferable(ImportExportMixin):  # type: ignore[misc]  # the library has 
         app, name = self.opts.app_label, self.opts.model_name
         return request.user.has_perms([f"{app}.add_{name}", f"{app}.change_{name}"])
 
-    def has_export_permission(self, request: HttpRequest) -> bool:
-        return bool(self.has_view_permission(request))
-
     def process_result(self, result: Any, request: HttpRequest) -> HttpResponse:
         """What was right in the preview may be wrong by now."""
         mistakes = [str(error.error) for error in result.base_errors]
@@ -97,17 +88,3 @@ class Transferable(ImportExportMixin):  # type: ignore[misc]  # the library has 
             saving = operations.get(self.rows.save_operation)
             with pipeline.at_once(saving, auth.caller_of_admin(request)):
                 pass
-
-    @admin.action(description="Export as CSV", permissions=["view"])
-    def export_as_csv(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
-        return self._as_file(Csv(), request, queryset)
-
-    @admin.action(description="Export as JSON", permissions=["view"])
-    def export_as_json(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
-        return self._as_file(Json(), request, queryset)
-
-    def _as_file(
-        self, form: Csv | Json, request: HttpRequest, queryset: QuerySet[Any]
-    ) -> HttpResponse:
-        response: HttpResponse = self._do_file_export(form, request, queryset)
-        return response
