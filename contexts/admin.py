@@ -6,12 +6,21 @@ from django.contrib.auth import get_user_model
 from django.db.models import ForeignKey, QuerySet
 from django.http import HttpRequest
 
-from contextd.admin import Exportable, LookedAt, ModelAdmin, Rows, TabularInline, widgets
+from contextd.admin import (
+    Exportable,
+    LookedAt,
+    ModelAdmin,
+    Rows,
+    TabularInline,
+    Transferable,
+    widgets,
+)
 from contextd.callers import DEFAULT_CONTEXT
 from contextd.encryption import Undecipherable
 from contextd.errors import Invalid
 from contexts import services, tokens
 from contexts.models import AuditEntry, Context, Grant, Token, Variable
+from contexts.rows import ContextRows
 
 if TYPE_CHECKING:
     ContextForm = forms.ModelForm[Context]
@@ -114,19 +123,8 @@ class VariableInline(PartOfContext):
     form = VariableForm
 
 
-class ContextRows(Rows):
-    """Without grants and variables, which only those see who may change the context."""
-
-    columns = [
-        *("name", "description", "is_active", "is_open", "tools", "resources", "prompts"),
-        *("all_projects", "projects", "needs_review", "calls_per_second", "calls_at_once"),
-        *("created_at", "updated_at"),
-    ]
-    prefetched = ["projects"]
-
-
 @admin.register(Context)
-class ContextAdmin(Exportable, ModelAdmin[Context]):
+class ContextAdmin(Transferable, ModelAdmin[Context]):
     group, icon = "Access", "shield_person"
     about = (
         "What assistants see and may use: tools, projects, rates. Those that name none are in the "
@@ -166,8 +164,22 @@ class ContextAdmin(Exportable, ModelAdmin[Context]):
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
-        for mistake in services.mistakes(form.instance):
-            messages.warning(request, f"{form.instance}: {mistake}")
+        tell_mistakes(request, form.instance)
+
+    def get_resource_kwargs(self, request: HttpRequest, *given: Any, **options: Any) -> Any:
+        known = super().get_resource_kwargs(request, *given, **options)
+        return {**known, "shows_held": may_change_all(request)}
+
+    def add_success_message(self, result: Any, request: HttpRequest) -> None:
+        super().add_success_message(result, request)
+        for row in result.rows:
+            if row.instance is not None:
+                tell_mistakes(request, row.instance)
+
+
+def tell_mistakes(request: HttpRequest, context: Context) -> None:
+    for mistake in services.mistakes(context):
+        messages.warning(request, f"{context}: {mistake}")
 
 
 class TokenForm(TokenModelForm):

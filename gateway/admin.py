@@ -9,7 +9,16 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.utils.html import format_html
 
-from contextd.admin import Exportable, ModelAdmin, Rows, TabularInline, widgets
+from contextd.admin import (
+    Exportable,
+    ModelAdmin,
+    Rows,
+    RowsByField,
+    TabularInline,
+    Transferable,
+    widgets,
+)
+from contextd.admin.rows import Row
 from contextd.errors import ContextdError
 from gateway import offering, pinning, place, services
 from gateway.models import Upstream, UpstreamEvent, UpstreamFeature, UpstreamSetting
@@ -84,22 +93,36 @@ class EventInline(LookedAt):
 SHOWN = ["state", "reason", "next_retry_at", "state_since"]
 
 
-class UpstreamRows(Rows):
-    """Of settings their names, since their values are secret."""
+class UpstreamRows(RowsByField):
+    """Found by their namespaces. Of settings the names alone go out, and none come in."""
 
+    model, key = Upstream, "namespace"
+    lists = ["command", "caller_headers", "allowed_tools", "denied_tools"]
+    flags = ["is_enabled", "gives_plain_json", "redacts_arguments"]
+    numbers = [
+        *("request_timeout_ms", "discovery_timeout_ms", "startup_timeout_ms"),
+        *("heartbeat_interval_ms", "stale_timeout_ms", "poll_interval_ms"),
+        *("restart_attempts", "restart_backoff_ms"),
+    ]
     columns = [
-        *("namespace", "is_enabled", "transport", "command", "working_directory", "url"),
-        *("container", "image", "isolation", "gives_plain_json", "redacts_arguments"),
-        *("caller_headers", "request_timeout_ms", "discovery_timeout_ms", "startup_timeout_ms"),
-        *("heartbeat_interval_ms", "stale_timeout_ms", "poll_interval_ms", "restart_attempts"),
-        *("restart_backoff_ms", "allowed_tools", "denied_tools"),
+        *("namespace", "transport", "working_directory", "url", "container", "image", "isolation"),
+        *(*lists, *flags, *numbers),
     ]
     told_only = ["settings", "state", "reason", "state_since"]
     prefetched = ["settings"]
 
+    def relate(self, record: Upstream, row: Row) -> None:
+        start_anew(record)
+
+
+def start_anew(upstream: Upstream) -> None:
+    """After a change of it."""
+    services.touch(upstream)
+    offering.apply_filter(upstream)
+
 
 @admin.register(Upstream)
-class UpstreamAdmin(Exportable, ModelAdmin[Upstream]):
+class UpstreamAdmin(Transferable, ModelAdmin[Upstream]):
     group, icon = "Other servers", "dns"
     about = "MCP servers whose tools are offered beside contextd's own, as namespace__tool."
     rows = UpstreamRows
@@ -116,8 +139,7 @@ class UpstreamAdmin(Exportable, ModelAdmin[Upstream]):
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
-        services.touch(form.instance)
-        offering.apply_filter(form.instance)
+        start_anew(form.instance)
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

@@ -1,6 +1,7 @@
 """The admin door: how people curate; apps build their `admin.py` of what is here."""
 
 from contextd.admin import accounts, records  # noqa: F401  (they register their pages)
+from contextd.admin.by_field import RowsByField
 from contextd.admin.editing import ByOperation, OperationForm, tell_redacted
 from contextd.admin.exporting import Exportable, Rows
 from contextd.admin.rows import RowsByOperation, RowsOfProjects, WritableRows
@@ -25,6 +26,7 @@ __all__ = [
     "OriginFilter",
     "ReadOnly",
     "Rows",
+    "RowsByField",
     "RowsByOperation",
     "RowsOfProjects",
     "SearchByMeaning",

@@ -10,9 +10,15 @@ from django.http import HttpRequest
 from pydantic_core import PydanticCustomError
 
 from contextd import projects, redaction, sessions, validation
+from contextd.admin.by_field import RowsByField, ensure_valid
 from contextd.admin.exporting import Exportable, Rows
+from contextd.admin.rows import Row
 from contextd.admin.theme import LookedAt, ModelAdmin, ReadOnly, TabularInline
+from contextd.admin.transfer import Transferable
+from contextd.errors import Invalid
 from contextd.models import DetachedCall, Project, ProjectPath, Session
+
+REMOTE_FORM = "host/path, such as github.com/acme/shop"
 
 
 class ProjectForm(forms.ModelForm[Project]):
@@ -21,13 +27,15 @@ class ProjectForm(forms.ModelForm[Project]):
 
     def clean_git_remote(self) -> str | None:
         typed = self.cleaned_data["git_remote"]
-        # `gitlab/acme/shop`, which is what becomes of a host without a domain
-        remote = typed and (
-            projects.normalize_remote(typed) or projects.normalize_remote(f"ssh://{typed}")
-        )
+        remote = remote_of(typed) if typed else None
         if typed and remote is None:
-            raise forms.ValidationError("Give it as host/path, such as github.com/acme/shop.")
-        return remote or None
+            raise forms.ValidationError(f"Give it as {REMOTE_FORM}.")
+        return remote
+
+
+def remote_of(typed: str) -> str | None:
+    """Also of `gitlab/acme/shop`, which is what becomes of a host without a domain."""
+    return projects.normalize_remote(typed) or projects.normalize_remote(f"ssh://{typed}")
 
 
 class ProjectPathForm(forms.ModelForm[ProjectPath]):
@@ -44,13 +52,62 @@ class ProjectPathInline(TabularInline[ProjectPath, Project]):
     extra = 0
 
 
-class ProjectRows(Rows):
-    columns = ["name", "git_remote", "paths", "created_at"]
+class ProjectRows(RowsByField):
+    """Found by their remotes or any of their paths; those that have neither by their names."""
+
+    model, key = Project, "name"
+    columns = ["name", "git_remote", "paths"]
+    lists, related = ["paths"], ["paths"]
+    told_only = ["created_at"]
     prefetched = ["paths"]
+
+    def read(self, row: Row) -> dict[str, Any]:
+        values = super().read(row)
+        if "git_remote" in values:
+            values["git_remote"] = read_remote(values["git_remote"])
+        if "paths" in values:
+            values["paths"] = [read_path(path) for path in values["paths"]]
+        return values
+
+    def known(self, row: Row) -> Project | None:
+        remote, paths = row.get("git_remote"), row.get("paths", [])
+        if not (remote or paths):
+            placeless = Project.objects.filter(git_remote=None, paths=None)
+            return placeless.filter(name=row.get("name")).first()
+        found = set(Project.objects.filter(git_remote=remote) if remote else ())
+        found |= {one.project for one in ProjectPath.objects.filter(path__in=paths)}
+        if len(found) > 1:
+            names = ", ".join(sorted(map(str, found)))
+            told = f"paths: they and the remote belong to several projects ({names}); merge these"
+            raise Invalid(told, field="paths")
+        return next(iter(found), None)
+
+    def relate(self, record: Project, row: Row) -> None:
+        if "paths" in row:
+            record.paths.exclude(path__in=row["paths"]).delete()
+            known = set(record.paths.values_list("path", flat=True))
+            for path in {*row["paths"]} - known:
+                alias = ProjectPath(project=record, path=path)
+                ensure_valid(alias)
+                alias.save()
+
+
+def read_remote(value: Any) -> str | None:
+    remote = remote_of(str(value)) if value else None
+    if value and remote is None:
+        raise Invalid(f"git_remote must be {REMOTE_FORM}", field="git_remote")
+    return remote
+
+
+def read_path(value: Any) -> str:
+    try:
+        return validation.clean_path(str(value))
+    except PydanticCustomError as error:
+        raise Invalid(f"paths: {value} {error.message()}", field="paths") from None
 
 
 @admin.register(Project)
-class ProjectAdmin(Exportable, ModelAdmin[Project]):
+class ProjectAdmin(Transferable, ModelAdmin[Project]):
     group, icon = "Code", "folder"
     about = (
         "A project is found by the paths of its folders, else by its git remote. Two that are the "
@@ -61,7 +118,7 @@ class ProjectAdmin(Exportable, ModelAdmin[Project]):
     list_display = ["name", "git_remote", "created_at"]
     search_fields = ["name", "git_remote", "paths__path"]
     inlines = [ProjectPathInline]
-    actions = ["merge_selected", *Exportable.actions]
+    actions = ["merge_selected", *Transferable.actions]
 
     def get_deleted_objects(
         self, objs: Iterable[Project], request: HttpRequest

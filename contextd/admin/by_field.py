@@ -1,0 +1,69 @@
+"""Rows of records that people fill in on the pages of the admin, field by field."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.db.models import Model
+
+from contextd import redaction
+from contextd.admin.rows import Row, WritableRows
+from contextd.errors import Invalid
+
+
+class RowsByField(WritableRows):
+    """A row is about the record that has the same `key`, which stays."""
+
+    model: ClassVar[type[Model]]
+    key: ClassVar[str]
+    numbers: ClassVar[Sequence[str]] = ()
+    related: ClassVar[Sequence[str]] = ()
+    """Columns of what is no field, but kept beside the record by `relate`."""
+
+    def known(self, row: Row) -> Any:
+        key = row.get(self.key)
+        return self.model._default_manager.filter(**{self.key: key}).first() if key else None
+
+    def read(self, row: Row) -> dict[str, Any]:
+        values = super().read(row)
+        for name in values.keys() & {*self.lists}:
+            if not isinstance(values[name], list):
+                raise Invalid(f"{name} must be a list", field=name)
+        for name in values.keys() & {*self.numbers}:
+            values[name] = number(name, values[name])
+        return values
+
+    def write(self, record: Any, row: Row) -> Any:
+        cleaned = redaction.redact_value({n: row[n] for n in self.columns if n in row})
+        self.redacted += len(cleaned.findings)
+        record = self.model() if record is None else record
+        for name in cleaned.value.keys() - {*self.related}:
+            setattr(record, name, cleaned.value[name])
+        ensure_valid(record)
+        record.save()
+        self.relate(record, cleaned.value)
+        return record
+
+    def relate(self, record: Any, row: Row) -> None:
+        """Keep what is beside the record, and do what follows a change on its page."""
+
+
+def ensure_valid(record: Model) -> None:
+    """Raises Invalid with all that its fields and constraints refuse."""
+    try:
+        record.full_clean()
+    except ValidationError as error:
+        problems = [
+            {"field": field, "error": text if field == NON_FIELD_ERRORS else f"{field}: {text}"}
+            for field, texts in error.message_dict.items()
+            for text in texts
+        ]
+        raise Invalid(problems[0]["error"], problems=problems) from None
+
+
+def number(name: str, value: Any) -> int | None:
+    text = str(value).strip()
+    try:
+        return int(text) if text else None
+    except ValueError:
+        raise Invalid(f"{name} must be a whole number", field=name) from None

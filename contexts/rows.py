@@ -1,0 +1,100 @@
+"""Contexts as rows of files."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from contextd.admin import RowsByField
+from contextd.admin.rows import Row
+from contextd.errors import Invalid, NotFound
+from contextd.models import Project
+from contexts import services
+from contexts.models import Context, Grant, Permission
+
+HELD = ["grants", "variables"]
+"""What only those see who may change the context."""
+
+
+class ContextRows(RowsByField):
+    """Found by their names. Of variables the names alone go out, and none come in."""
+
+    model, key = Context, "name"
+    columns = [
+        *("name", "description", "is_active", "is_open", "tools", "resources", "prompts"),
+        *("all_projects", "projects", "needs_review", "calls_per_second", "calls_at_once"),
+        "grants",
+    ]
+    lists = ["tools", "resources", "prompts", "projects", "grants"]
+    flags = ["is_active", "is_open", "all_projects", "needs_review"]
+    numbers = ["calls_per_second", "calls_at_once"]
+    related = ["projects", "grants"]
+    told_only = ["variables", "created_at", "updated_at"]
+    prefetched = ["projects__paths", "grants__user", "grants__group", "variables"]
+
+    def __init__(self, *, shows_held: bool, **options: Any) -> None:
+        super().__init__(**options)
+        if not shows_held:
+            self.fields = {name: one for name, one in self.fields.items() if name not in HELD}
+
+    def cell(self, record: Context, name: str) -> Any:
+        match name:
+            case "projects":
+                return [place_of(project) for project in record.projects.all()]
+            case "grants":
+                return [told(grant) for grant in record.grants.all()]
+        return super().cell(record, name)
+
+    def relate(self, record: Context, row: Row) -> None:
+        if "projects" in row:
+            record.projects.set(projects_at(row["projects"]))
+        if "grants" in row:
+            given = [given_to(record, grant) for grant in row["grants"]]
+            record.grants.exclude(pk__in=[grant.pk for grant in given]).delete()
+
+
+def place_of(project: Project) -> str:
+    """One of its folders, else its remote."""
+    paths = [one.path for one in project.paths.all()]
+    return paths[0] if paths else project.git_remote or project.name
+
+
+def projects_at(places: list[Any]) -> list[Project]:
+    found = {place: project_at(place) for place in map(str, places)}
+    problems = [
+        {"error": f"projects: there is no project at {place!r}; import or make it first"}
+        for place, project in found.items()
+        if project is None
+    ]
+    if problems:
+        raise Invalid(problems[0]["error"], field="projects", problems=problems)
+    return [project for project in found.values() if project]
+
+
+def project_at(place: str) -> Project | None:
+    at_path = Project.objects.filter(paths__path=place).first()
+    return at_path or Project.objects.filter(git_remote=place).first()
+
+
+def told(grant: Grant) -> dict[str, str]:
+    holder = {"user": grant.user.get_username()} if grant.user else {"group": str(grant.group)}
+    return {**holder, "permission": grant.permission}
+
+
+def given_to(context: Context, grant: Any) -> Grant:
+    problems = list(problems_of(grant))
+    if problems:
+        raise Invalid(problems[0], field="grants")
+    holder = {name: grant[name] for name in ("user", "group") if name in grant}
+    try:
+        return services.grant(context, Permission(grant["permission"]), **holder)
+    except NotFound as error:
+        raise Invalid(f"grants: {error.message}", field="grants") from None
+
+
+def problems_of(grant: Any) -> Iterator[str]:
+    names = set(grant) if isinstance(grant, dict) else set()
+    if names not in ({"user", "permission"}, {"group", "permission"}):
+        yield 'grants must be such as {"user": "anna", "permission": "read"}, or have a group'
+    elif not all(isinstance(value, str) and value for value in grant.values()):
+        yield "grants: names and permissions must be texts"
+    elif grant["permission"] not in Permission.values:
+        yield f"grants: the permission must be one of {', '.join(Permission.values)}"
