@@ -14,8 +14,6 @@ from contextd.callers import Caller
 from remediations import services as remediations
 
 FIXES = "remediation"
-FITS = 0.5
-"""So much of a match a fix must be, as `remediation_search` has it by default."""
 Key = tuple[str, int]
 """The kind of a record, and its id."""
 
@@ -94,7 +92,7 @@ def looked_up(caller: Caller, errors: Sequence[FrequentError]) -> list[FrequentE
 
 def best_fix(caller: Caller, query: str) -> int | None:
     found = remediations.find(
-        caller, error_message=query, stack_trace="", limit=1, min_score=FITS, tags=()
+        caller, error_message=query, stack_trace="", limit=1, min_score=remediations.FITS, tags=()
     )
     return next((match.remediation.pk for match in found.matches), None)
 

@@ -18,12 +18,12 @@ from analytics.services import Period, Report
 from analytics.tallying import Calls, Sums, midnight
 from contextd.callers import Caller
 from contextd.models import Project
+from gateway.names import SEPARATOR
 
 SAVING = ("_save", "_create")
-SEPARATOR = "__"
-"""In the names of other servers' tools, after that of the server."""
 SHOWN = 8
 WEEK = 7
+DAYS_COMPARED = 2 * WEEK + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +73,14 @@ def overview(caller: Caller, days: int, project: Project | None = None) -> Overv
     """Of the last days, today with them, of what the caller may see."""
     period = last_days(days)
     calls = calls_of(caller, period, project)
-    points = charts.series(calls)
+    looked_at = last_days(max(days, DAYS_COMPARED))
+    points = charts.series(calls_of(caller, looked_at, project))
+    shown = [point for point in points if point.day >= period.start.date()]
     sessions = services.sessions_of(caller, period, project)
     return Overview(
-        report=services.reported(period, by_operation(points), sessions),
-        weeks=weeks(caller, project),
-        days=by_day(points, period),
+        report=services.reported(period, by_operation(shown), sessions),
+        weeks=weeks(points, period.end.date()),
+        days=by_day(shown, period),
         latencies=latencies(calls),
         used=frequent.most_used(caller, calls, SHOWN),
         skills=frequent.most_used(caller, calls, SHOWN, "skill"),
@@ -106,13 +108,10 @@ def calls_of(caller: Caller, period: Period, project: Project | None) -> Calls:
     return services.of_project(calls, project) if project else calls
 
 
-def weeks(caller: Caller, project: Project | None) -> list[Compared]:
-    period = last_days(2 * WEEK + 1)
-    points = charts.series(calls_of(caller, period, project))
-    today = period.end.date()
-    this = today - timedelta(days=WEEK)
+def weeks(points: Sequence[Point], today: date) -> list[Compared]:
+    this, last = (today - timedelta(days=days) for days in (WEEK, 2 * WEEK))
     now = numbers(point for point in points if this <= point.day < today)
-    before = numbers(point for point in points if point.day < this)
+    before = numbers(point for point in points if last <= point.day < this)
     so_far = numbers(point for point in points if point.day >= today)
     return [Compared(name, now[name], before[name], so_far[name]) for name in now]
 

@@ -8,6 +8,8 @@ from django.db import close_old_connections
 
 from contextd.errors import Busy
 
+MOST_WAITING = 100
+
 
 class Places:
     def __init__(self, at_once: int, waiting: int) -> None:

@@ -18,7 +18,7 @@ from contextd.callers import Caller
 from contextd.conversations import Alone
 from contextd.errors import ContextdError, Invalid, NotFound, RateLimited
 from contextd.operations import Operation
-from contextd.places import Places
+from contextd.places import MOST_WAITING, Places
 
 PREFIX = "/api/v1/"
 
@@ -30,8 +30,7 @@ api = NinjaAPI(
 )
 
 
-MAX_WAITING = 100
-places = Places(settings.WORKERS, MAX_WAITING)
+places = Places(settings.WORKERS, MOST_WAITING)
 
 
 class Failure(BaseModel):

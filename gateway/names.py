@@ -6,6 +6,7 @@ import re
 NAMESPACE = r"^[a-z0-9](?:[a-z0-9-]{0,22}[a-z0-9])?\Z"
 """Without an underscore, so that the first two in a row always end it."""
 
+SEPARATOR = "__"
 ADDRESS = "upstream://"
 """What the addresses of all resources of upstreams begin with."""
 
@@ -41,7 +42,7 @@ def on_the_wire(namespace: str, tool: str) -> str:
     Where that loses something, a digest of the canonical name keeps it apart from others.
     """
     safe = _UNSAFE.sub("_", tool)
-    name = f"{namespace}__{safe}"
+    name = f"{namespace}{SEPARATOR}{safe}"
     if safe == tool and tool and len(name) <= LONGEST_ON_THE_WIRE:
         return name
     digest = hashlib.sha256(canonical(namespace, tool).encode()).hexdigest()[:_DIGEST_LENGTH]

@@ -14,7 +14,7 @@ from contextd.callers import Caller
 from contextd.conversations import Conversation
 from contextd.operations import AnyArguments, Operation, Provided, Relayed
 from contextd.prompts import GivenArguments, Said
-from gateway import offering
+from gateway import names, offering
 from gateway.offering import Offer
 
 SURE_SECONDS = 1.0
@@ -47,7 +47,7 @@ class Offered:
 
     def find(self, name: str) -> Provided | None:
         # No other name is one of ours, so nothing need be asked.
-        return self._current().get(name) if ":" in name or "__" in name else None
+        return self._current().get(name) if ":" in name or names.SEPARATOR in name else None
 
     def at_hand(self, name: str) -> Provided | None:
         """As it was when the database was asked a moment ago, if no change was told since."""

@@ -93,7 +93,7 @@ class SearchRemediations(Request):
     limit: Annotated[int, Clamp(1, 100), Field(description="How many, 1 to 100")] = 5
     min_score: Annotated[
         float, Clamp(0, 1), Field(description="Leave out worse matches, 0 to 1")
-    ] = 0.5
+    ] = services.FITS
     tags: Annotated[Labels, Field(description="Only those with all of these labels")] = []
 
 

@@ -24,6 +24,8 @@ from remediations.reading import Reading
 from remediations.scoring import Scores
 
 DOMAIN = "remediation"
+FITS = 0.5
+"""So much of a match a remediation is by default, to be told of."""
 NOT_EMBEDDED = "The embedding backend does not answer: found by its words now, by meaning later."
 COUNTS = ["seen_count", "worked", "did_not_work", "outdated"]
 TEXT = ["error_message", "error_type", "stack_trace", "solution"]

@@ -6,15 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from contextd import git
 from repositories import rules
 from repositories.ignoring import Ignores
 from repositories.rules import Reason
 
 GIT_SECONDS = 120
 OWN_IGNORE_FILE = ".contextdignore"
-# Its owner may be another user than ours. Of its settings, none may start a program.
-GIT = ("git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
-LIST = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
 
 
 def files_in(root: Path) -> Iterator[str]:
@@ -42,7 +40,7 @@ def _listed_by_git(root: Path) -> Sequence[str] | None:
     """None where `root` is no work tree, or a folder that the one around it ignores."""
     if not _is_in_work_tree(root) or _git(root, "check-ignore", "-q", ".") is not None:
         return None
-    listed = _git(root, *LIST)
+    listed = _git(root, *git.NOT_IGNORED)
     return None if listed is None else [path for path in listed.split("\0") if path]
 
 
@@ -54,16 +52,8 @@ def _is_in_work_tree(root: Path) -> bool:
 
 def _git(root: Path, *arguments: str) -> str | None:
     """What it says; None when it fails or is not there."""
-    environment = {k: value for k, value in os.environ.items() if not k.startswith("GIT_")}
     try:
-        ended = subprocess.run(  # noqa: S603  (no shell, and no argument comes from a caller)
-            [*GIT, *arguments],
-            cwd=root,
-            env={**environment, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
-            capture_output=True,
-            timeout=GIT_SECONDS,
-            check=False,
-        )
+        ended = git.ask(root, *arguments, seconds=GIT_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return os.fsdecode(ended.stdout) if ended.returncode == 0 else None

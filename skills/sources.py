@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO
 
+from contextd import git
 from contextd.errors import Invalid
 from skills import documents, packages
 from skills.packages import Package, PackageFile
@@ -20,8 +21,6 @@ from skills.wording import Wording
 MOST_ENTRIES = 50_000
 MOST_UNPACKED = 256 * 1024 * 1024
 GIT_SECONDS = 30
-# Its owner may be another user than ours. Of its settings, none may start a program.
-GIT = ("git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false")
 CORRUPT = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
     *(OSError, EOFError, ValueError, NotImplementedError),
@@ -182,7 +181,7 @@ def _listed_by_git(folder: Path) -> list[Path] | None:
     """What git does not ignore; None where this is no work tree, or git ignores all of it."""
     if not any((above / ".git").exists() for above in (folder, *folder.resolve().parents)):
         return None
-    listed = _git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    listed = _git(folder, *git.NOT_IGNORED)
     if listed.returncode:
         reason = os.fsdecode(listed.stderr).strip()
         raise _unlisted(folder, reason)
@@ -193,16 +192,8 @@ def _listed_by_git(folder: Path) -> list[Path] | None:
 
 
 def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     try:
-        return subprocess.run(  # noqa: S603
-            [*GIT, *arguments],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            timeout=GIT_SECONDS,
-            check=False,
-        )
+        return git.ask(folder, *arguments, seconds=GIT_SECONDS)
     except (OSError, subprocess.SubprocessError) as error:
         raise _unlisted(folder, str(error)) from None
 

@@ -15,10 +15,10 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from contextd import limits, outages
 from contextd.errors import Busy, ContextdError, TimedOut
+from contextd.places import MOST_WAITING
 
 logger = logging.getLogger(__name__)
 
-MAX_WAITING = 100
 # A worker that reaches its deadline says so itself; this is how much later we stop listening.
 GRACE_SECONDS = 1.0
 CANCEL_SECONDS = 2.0
@@ -33,7 +33,7 @@ class Late(Exception):
 class Workers:
     """A few threads and a bounded queue before them."""
 
-    def __init__(self, threads: int, waiting: int = MAX_WAITING) -> None:
+    def __init__(self, threads: int, waiting: int = MOST_WAITING) -> None:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="contextd-worker")
         self._places = threading.BoundedSemaphore(threads + waiting)
 

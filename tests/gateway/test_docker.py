@@ -175,16 +175,21 @@ def test_without_an_image_a_missing_container_is_named(engine: None, add: Add) -
     assert "nobody" in upstream.reason
 
 
-def test_an_engine_that_is_not_there_is_told(add: Add, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
-
-    upstream = add(
+def failing(add: Add) -> Upstream:
+    """One in a container, where no engine can be asked for it."""
+    return add(
         transport="docker",
         container="box",
         command=["true"],
         expect=State.FAILED,
         restart_attempts=0,
     )
+
+
+def test_an_engine_that_is_not_there_is_told(add: Add, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
+
+    upstream = failing(add)
 
     assert "the Docker engine (DOCKER_HOST) says: Cannot connect" in upstream.reason
 
@@ -193,12 +198,6 @@ def test_a_machine_without_an_engine_is_told_of(add: Add, monkeypatch: pytest.Mo
     monkeypatch.delenv("DOCKER_HOST", raising=False)
     monkeypatch.setattr("aiodocker.docker._sock_search_paths", [])
 
-    upstream = add(
-        transport="docker",
-        container="box",
-        command=["true"],
-        expect=State.FAILED,
-        restart_attempts=0,
-    )
+    upstream = failing(add)
 
     assert "there is no Docker engine" in upstream.reason
