@@ -11,9 +11,9 @@ from pydantic import Field
 
 from contextd.callers import Caller
 from contextd.conversations import Conversation
-from contextd.errors import Invalid, NotAllowed, NotFound
+from contextd.errors import NotAllowed, NotFound
 from contextd.operations import Operation, Request, Result, reader
-from contextd.validation import Text
+from contextd.validation import Text, ensure_storable
 
 MAX_ADDRESS_LENGTH = 2000
 PAGE = 50
@@ -138,7 +138,7 @@ def resource(
             address, _, _ = request.uri.partition("?")
             check(caller, *forms(template), address, request.uri)
             query, variables = parts_of(request.uri, pattern)
-            check_storable({**variables, **query})
+            ensure_storable({**variables, **query})
             return contents_of(read(caller, query, **variables), request.uri, mime_type)
 
         _registry[template] = Resource(
@@ -200,13 +200,6 @@ def check(caller: Caller, *names: str) -> None:
 def forms(template: str) -> tuple[str, str]:
     """What a context may hold it by: without its query, which takes nothing away, or with it."""
     return _QUERY.sub("", template), template
-
-
-def check_storable(values: Mapping[str, str]) -> None:
-    """Raises Invalid for what no record can hold; an address spells it `%00`."""
-    for name, value in values.items():
-        if "\x00" in value:
-            raise Invalid(f"{name} must not contain a NUL character", field=name)
 
 
 def listing_of(template: str, listed: Lister, timeout: float) -> Operation:

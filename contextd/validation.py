@@ -1,6 +1,8 @@
 """The field types that requests are made of, and the sentences said when one is broken."""
 
 import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Annotated, Any
 
@@ -12,15 +14,37 @@ from contextd.errors import Invalid
 MAX_PATH_LENGTH = 4096
 
 
-def is_storable(text: str) -> bool:
-    return not any(one == "\x00" or "\ud800" <= one <= "\udfff" for one in text)
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def unstorable(value: Any) -> str | None:
+    """What PostgreSQL does not take of a text, or of any text in lists and maps, as a sentence."""
+    for text in _texts_in(value):
+        if found := _UNSTORABLE.search(text):
+            what = "a NUL character" if found[0] == "\0" else "half of a surrogate pair"
+            return f"must not contain {what}"
+    return None
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from (text for pair in value.items() for part in pair for text in _texts_in(part))
+    elif isinstance(value, Sequence):
+        yield from (text for part in value for text in _texts_in(part))
+
+
+def ensure_storable(values: Mapping[str, Any]) -> None:
+    """Raises Invalid, naming the first whose texts PostgreSQL does not take."""
+    for name, value in values.items():
+        if problem := unstorable(value):
+            raise Invalid(f"{name} {problem}", field=name)
 
 
 def _storable(text: str) -> str:
-    if "\x00" in text:
-        raise PydanticCustomError("unstorable", "must not contain a NUL character")
-    if not is_storable(text):
-        raise PydanticCustomError("unstorable", "must not contain half of a surrogate pair")
+    if problem := unstorable(text):
+        raise PydanticCustomError("unstorable", problem)
     return text
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from contextd.validation import unstorable
 from gateway import pinning
 from gateway.models import NAME_LENGTH, Kind
 
@@ -78,9 +79,9 @@ def _are_arguments(arguments: Any) -> bool:
 
 
 def _problem_of_text(kind: Kind, one: dict[str, Any]) -> str | None:
-    text = pinning.canonical_json(pinning.pinned(kind, one))
-    if len(text) > LARGEST_DEFINITION:
+    pinned = pinning.pinned(kind, one)
+    if len(pinning.canonical_json(pinned)) > LARGEST_DEFINITION:
         return f"its definition is larger than {LARGEST_DEFINITION} characters"
-    if "\\u0000" in text or any("\ud800" <= character <= "\udfff" for character in text):
+    if unstorable(pinned):
         return "it holds characters that cannot be stored"
     return None

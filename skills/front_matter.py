@@ -6,6 +6,8 @@ from typing import Any
 
 import yaml
 
+from contextd.validation import unstorable
+
 MOST_VALUES, DEEPEST = 5_000, 50
 """What reading takes long for; text alone is read in no time, however long it is."""
 
@@ -81,8 +83,8 @@ def load(text: str) -> dict[str, Any]:
         raise Unreadable("it holds something that is neither text, number, list nor map") from None
     if not isinstance(plain, dict):
         raise Unreadable("it must be a map, such as `name: review`")
-    if "\\u0000" in json.dumps(plain):
-        raise Unreadable("it must not contain a NUL character")
+    if problem := unstorable(plain):
+        raise Unreadable(f"it {problem}")
     return plain
 
 

@@ -1,7 +1,7 @@
 """What a row of a file means: the record it is about, and what is written of it."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -77,8 +77,7 @@ class WritableRows(Rows):
             values[name] = structured(name, values[name], [] if name in self.lists else {})
         for name in values.keys() & {*self.flags}:
             values[name] = flag(name, values[name])
-        for name, value in values.items():
-            ensure_storable(name, value)
+        validation.ensure_storable(values)
         return values
 
     def _take(self, row: Row, outcome: RowResult) -> None:
@@ -198,23 +197,6 @@ def structured(name: str, value: Any, empty: Any) -> Any:
     except ValueError:
         example = '["one", "two"]' if isinstance(empty, list) else '{"branch": "main"}'
         raise Invalid(f"{name} must be JSON, such as {example}", field=name) from None
-
-
-def ensure_storable(name: str, value: Any) -> None:
-    """Raises Invalid for text that the database does not take."""
-    if not all(validation.is_storable(text) for text in texts_in(value)):
-        raise Invalid(
-            f"{name} must contain neither a NUL character nor half of a surrogate pair", field=name
-        )
-
-
-def texts_in(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from (text for pair in value.items() for part in pair for text in texts_in(part))
-    elif isinstance(value, Sequence):
-        yield from (text for part in value for text in texts_in(part))
 
 
 def flag(name: str, value: Any) -> bool:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from contextd.errors import Invalid
 from contextd.sessions import Client
+from contextd.validation import unstorable
 
 MAX_CAPABILITIES = 20_000
 
@@ -47,8 +48,8 @@ def read(content: dict[str, Any]) -> Handshake:
 
 def client_of(asked: InitializeRequestParams) -> Client:
     capabilities = asked.capabilities.model_dump(by_alias=True, mode="json", exclude_none=True)
-    told = json.dumps([capabilities, asked.client_info.name, asked.client_info.version])
-    if len(told) > MAX_CAPABILITIES or "\\u0000" in told:
+    told = [capabilities, asked.client_info.name, asked.client_info.version]
+    if len(json.dumps(told)) > MAX_CAPABILITIES or unstorable(told):
         raise Unacceptable(
             f"what a client says of itself may have {MAX_CAPABILITIES} characters and no NUL",
             field="params",

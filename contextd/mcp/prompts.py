@@ -29,6 +29,7 @@ from contextd.mcp.tools import CANONICAL, Context, Identify
 from contextd.mcp.workers import Workers
 from contextd.operations import Operation
 from contextd.prompts import Argument, GivenArguments, Offer, PromptText, Said
+from contextd.validation import ensure_storable
 
 COMPLETION_SECONDS = 5
 LISTING_SECONDS = 5
@@ -82,7 +83,7 @@ def complete(params: CompleteRequestParams, caller: Caller) -> Completion:
         return Completion([], 0)
     if operation.kind == "resource":
         resources.check(caller, *resources.forms(operation.name))
-    resources.check_storable({"value": params.argument.value})
+    ensure_storable({"value": params.argument.value})
     return completions.complete(caller, params.argument.name, params.argument.value)
 
 

@@ -160,6 +160,14 @@ def test_a_list_without_tools_is_a_fault_and_changes_nothing(add: Add, call: Cal
     assert "odd:echo" in offered()
 
 
+def test_a_schema_that_spells_a_nul_is_offered(upstream: Upstream) -> None:
+    text = {"type": "string", "pattern": r"^[^\u0000\ud800]*$"}
+    spelled = tool() | {"inputSchema": {"type": "object", "properties": {"text": text}}}
+
+    assert not offering.take_in(upstream.pk, Kind.TOOL, [spelled])
+    assert offered() == ["odd:echo"]
+
+
 def test_one_bad_tool_does_not_hide_the_others(upstream: Upstream) -> None:
     bad = [
         {"name": "a", "inputSchema": "none"},

@@ -13,7 +13,8 @@ FILLED = TEXT.filter(lambda text: bool(text.strip()))
 LINE = FILLED.map(lambda text: " ".join(text.split())).filter(bool)
 LONG = st.builds("{}{}".format, st.sampled_from(["word " * 204, "x" * 1020, " " * 1023]), FILLED)
 DESCRIPTION = FILLED | LONG
-LABEL = LINE.map(lambda text: text.replace(",", "").strip()).filter(bool)
+SHORT = LINE.map(lambda text: text.lower()[:50].strip()).filter(bool)
+LABEL = SHORT.map(lambda text: text.replace(",", "").strip()).filter(bool)
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
@@ -31,7 +32,7 @@ def wordings(draw: Any) -> Wording:
         content=draw(FILLED),
         version=draw(st.sampled_from(["1.0.0", "0.1.0-rc.1", "10.2.3+b.5"])),
         author=draw(LINE),
-        category=draw(LINE).strip().lower()[:50],
+        category=draw(SHORT),
         prerequisites=draw(st.lists(LINE, max_size=3)),
         expected_outcome=draw(FILLED | st.just("")),
         tags=draw(st.lists(LABEL, max_size=3, unique=True)),
@@ -102,6 +103,11 @@ def test_what_an_author_wrote_elsewhere_does_not_hide_what_is_said_anew() -> Non
 @given(st.dictionaries(TEXT, PLAIN, max_size=4))
 @settings(max_examples=80, deadline=None)
 def test_front_matter_is_read_as_it_was_written(mapping: dict[str, Any]) -> None:
+    assert front_matter.load(front_matter.dump(mapping)) == mapping
+
+
+def test_the_spelling_of_a_nul_is_text() -> None:
+    mapping = {"expected-outcome": r"matches [^\u0000]"}
     assert front_matter.load(front_matter.dump(mapping)) == mapping
 
 
