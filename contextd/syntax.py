@@ -1,6 +1,7 @@
 """Trees of source code, by tree-sitter's grammars, from texts that none of these trips over."""
 
 import re
+import time
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -10,18 +11,32 @@ if TYPE_CHECKING:
 # That grammar looks letters up in a table that ends there; what lies beyond crashes the process.
 BASH = "bash"
 _BEYOND = re.compile(r"[^\x00-\xff]")
+_READ_AT_ONCE = 4096
 
 
-def root_of(text: str, language: str) -> "Node":
+class TooHard(Exception):
+    """A grammar needs longer for the text than it was given; for some texts it needs O(n²)."""
+
+
+def root_of(text: str, language: str, *, seconds: float = 10) -> "Node":
     """Of the tree of any text, right or wrong; its bytes are UTF-8.
 
     It ends with a line's end, since Perl's grammar never comes to the end of a comment without.
+    Raises TooHard.
     """
     from tree_sitter import Parser
 
     read = _BEYOND.sub("_", text) if language == BASH else text
-    # One for each text: they must not be shared by threads.
-    return Parser(_grammar(language)).parse(f"{read}\n".encode(errors="replace")).root_node
+    code, until = f"{read}\n".encode(errors="replace"), time.monotonic() + seconds
+    parser = Parser(_grammar(language))  # one for each text: they must not be shared by threads
+    try:
+        tree = parser.parse(
+            lambda at, _: code[at : at + _READ_AT_ONCE],
+            progress_callback=lambda _at, _wrong: time.monotonic() > until,
+        )
+    except ValueError:
+        raise TooHard from None
+    return tree.root_node
 
 
 @cache

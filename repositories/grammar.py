@@ -1,10 +1,13 @@
 """What a piece of code defines, and where its statements begin, by its tree-sitter grammar."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from contextd import syntax
+from contextd.syntax import TooHard
+from repositories import heads
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -14,8 +17,8 @@ MOST_NESTED = 50
 
 _LANGUAGES = """
 bash c cpp csharp dart elixir elm erlang go graphql groovy haskell hcl java javascript julia
-kotlin lua objc ocaml pascal perl php powershell proto python r ruby rust scala solidity sql swift
-tsx typescript zig
+kotlin lua objc ocaml ocaml_interface pascal perl php powershell proto python r ruby rust
+scala solidity sql swift tsx typescript zig
 """
 LANGUAGES = frozenset(_LANGUAGES.split())
 _DEFINITIONS = """
@@ -42,6 +45,7 @@ FUNCTIONS = frozenset({"arrow_function", "function_expression", "function", "cla
 _WRAPPERS = """
 decorated_definition export_statement template_declaration lexical_declaration
 variable_declaration type_declaration ambient_declaration declaration_list
+value_definition type_definition
 """
 WRAPPERS = frozenset(_WRAPPERS.split())
 _NAMES = """
@@ -83,15 +87,19 @@ class Outline:
 
 def outline(text: str, language: str) -> Outline:
     """What cannot be parsed has fewer definitions, and is no error."""
-    root = syntax.root_of(text, language)
     whole = Definition("", 0, text.count("\n"))
     starts: dict[int, int] = {}
+    try:
+        root = syntax.root_of(text, language)
+    except TooHard:
+        return Outline(whole, starts)
+    name_of = _naming(root, language)
     waiting = [(child, 0, whole) for child in reversed(root.named_children)]
     while waiting:
         node, depth, owner = waiting.pop()
         row = node.start_point[0]
         starts.setdefault(row, depth)
-        defined = _definition(node, owner, language)
+        defined = _definition(node, owner, name_of(node))
         if defined:
             owner.children.append(defined)
         if row != node.end_point[0] or node.type in WRAPPERS or node.type in BINDINGS:
@@ -100,15 +108,29 @@ def outline(text: str, language: str) -> Outline:
     return Outline(whole, starts)
 
 
-def _definition(node: "Node", owner: Definition, language: str) -> Definition | None:
-    if not (_defines(node) or node.type == GENERAL.get(language)):
-        return None
-    name = _name(node)
+def _naming(root: "Node", language: str) -> Callable[["Node"], str]:
+    """What says the name of what a node defines; it is empty where it defines nothing."""
+    if language not in heads.LANGUAGES:
+        return partial(_name, language=language)
+    code, offset = root.text or b"", root.start_byte
+
+    def by_head(node: "Node") -> str:
+        at = node.start_byte - offset
+        begins = code[at : at + heads.LONGEST].decode(errors="replace")
+        return heads.name(node.type, begins, language)
+
+    return by_head
+
+
+def _definition(node: "Node", owner: Definition, name: str) -> Definition | None:
     if not name or owner.level == MOST_NESTED:
         return None
     outer = node
     while outer.parent is not None and outer.parent.type in WRAPPERS:
         outer = outer.parent
+    is_head = owner.first == outer.start_point[0] and f".{owner.name}".endswith(f".{name}")
+    if is_head:  # of what it lies in
+        return None
     last = node.end_point[0] - (node.end_point[1] == 0)
     qualified = f"{owner.name}.{name}" if owner.name else name
     return Definition(qualified[-LONGEST_NAME:], outer.start_point[0], last, level=owner.level + 1)
@@ -123,7 +145,9 @@ def _defines(node: "Node") -> bool:
     return node.type in DEFINITIONS
 
 
-def _name(node: "Node") -> str:
+def _name(node: "Node", language: str) -> str:
+    if not (_defines(node) or node.type == GENERAL.get(language)):
+        return ""
     if node.type == "call":
         return _name_in_call(node)
     if node.type == "block":  # of HCL, such as `resource "aws_instance" "web"`
@@ -131,8 +155,7 @@ def _name(node: "Node") -> str:
     named = node.child_by_field_name("name") or _declared(node) or node.child_by_field_name("type")
     if named is None:
         named = next((child for child in node.named_children if child.type in NAMES), None)
-    name = _text(named).partition("(")[0].strip() if named else ""
-    return "" if name == "function" else name  # in R it has none of its own
+    return _text(named).partition("(")[0].strip() if named else ""
 
 
 def _declared(node: "Node") -> "Node | None":

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from contextd import syntax, yaml_files
+from contextd.syntax import TooHard
 from contextd.yaml_files import Faulty
 
 if TYPE_CHECKING:
@@ -36,7 +37,10 @@ def _in_yaml(text: str) -> str | None:
 
 
 def _in_javascript(text: str) -> str | None:
-    root = syntax.root_of(text, "javascript")
+    try:
+        root = syntax.root_of(text, "javascript")
+    except TooHard:
+        return "line 1: it is too hard to parse"
     if not root.has_error:
         return None
     return f"line {_first_error(root).start_point.row + 1}: it does not parse"

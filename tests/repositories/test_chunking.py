@@ -1,11 +1,13 @@
 """Files are cut where their own structure has borders."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextd import syntax
 from repositories import chunking, languages
 from repositories.chunking import ROOM, CutFile
 
@@ -92,6 +94,48 @@ def test_small_neighbours_share_a_chunk_and_tell_all_their_names() -> None:
         ("run", "#!/usr/bin/env bash\ngo() {\n  echo\n}\n", ["go"]),
         ("a.tf", 'resource "aws_instance" "web" {\n}\n', ["resource aws_instance web"]),
         ("a.proto", "message Foo {\n  string a = 1;\n}\n", ["Foo"]),
+        (
+            "A.elm",
+            "type alias M = { n : Int }\n\ntype Msg\n    = Go\n\ngo : M -> M\ngo m =\n    m\n",
+            ["M", "Msg", "go"],
+        ),
+        (
+            "A.groovy",
+            "@Slow\nclass A {\n  static List<String> go(int a) {\n    if (a) {\n    }\n  }\n}\n",
+            ["A", "A.go"],
+        ),
+        ("build.gradle", "task go(type: Copy) {\n  from 'a'\n}\n", ["go"]),
+        (
+            "a.jl",
+            "module A\nmutable struct B <: C\n n\nend\nfunction go!(b=f(1))\n n = b\nend\n"
+            "Base.length(b::B) = 3\nlimit = f(3)\nend\n",
+            ["A", "A.B", "A.go!", "A.Base.length"],
+        ),
+        (
+            "a.ml",
+            "type 'a tree = Leaf\nlet limit = 3\nlet rec go x =\n  x\nand on = fun y -> y\n"
+            "module M = struct\n  let f ~a = a\nend\n",
+            ["tree", "go", "on", "M", "M.f"],
+        ),
+        ("a.mli", "type t\nval go : t -> int\n", ["t", "go"]),
+        (
+            "a.pas",
+            "unit U;\ninterface\ntype\n  TA = class\n    procedure Go;\n  end;\nimplementation\n"
+            "procedure TA.Go;\n  procedure On;\n  begin\n  end;\nbegin\nend;\nend.\n",
+            ["TA", "TA.Go", "TA.Go.On"],
+        ),
+        (
+            "a.R",
+            "limit <- 3\ngo <- function(x) {\n  x\n}\n`%+%` = \\(a, b) a\n"
+            'setMethod("show", "A", function(object) {\n})\nlapply(x, function(i) i)\n',
+            ["go", "%+%", "show"],
+        ),
+        (
+            "a.zig",
+            "const limit = 3;\npub const A = struct {\n    pub fn go() void {\n    }\n};\n"
+            'test "it goes" {\n}\n',
+            ["A", "A.go", "it goes"],
+        ),
     ],
 )
 def test_languages_are_known_by_name_or_first_line(
@@ -123,6 +167,17 @@ def test_what_has_no_structure_is_one_piece_for_the_engine_to_cut() -> None:
 def test_every_grammar_that_is_named_is_there() -> None:
     for language in languages.KNOWN:
         cut("a b c\n", language)
+
+
+def test_what_takes_too_long_to_parse_is_cut_by_its_lines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(syntax, "root_of", partial(syntax.root_of, seconds=0))
+
+    whole = cut(CODE * 10)
+
+    assert whole.symbols == []
+    assert_whole(CODE * 10, "python")
 
 
 def test_code_that_is_nested_without_end_is_cut_all_the_same() -> None:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from troubleshoot.commands import dangers, dangers_in_prose
+from troubleshoot.commands.judging import UNREADABLE
 
 SECONDS = 5.0
 DESTRUCTIVE = [
@@ -308,6 +309,10 @@ def test_no_text_takes_long(text: str) -> None:
     dangers_in_prose(text)
 
     assert time.process_time() - started < SECONDS
+
+
+def test_what_takes_too_long_to_parse_counts_as_destructive() -> None:
+    assert dangers("a|" * 10_000) == (UNREADABLE,)
 
 
 def test_what_is_nested_deeper_than_can_be_parsed_is_judged_by_its_wording() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Container, Iterator
 from dataclasses import replace
 from functools import lru_cache
 
+from contextd.syntax import TooHard
 from troubleshoot.commands import programs, rules, shell, sql
 from troubleshoot.commands.shell import Invocation
 
@@ -12,6 +13,7 @@ DEEPEST = 4
 """So far are programs followed that start others: `sudo env sh -c "..."`."""
 
 UNSEEN = "it runs what another command prints, unseen"
+UNREADABLE = "it is too entangled to tell what it does"
 # Programs that run the rest of their line, and options of theirs that take a value.
 _STARTERS = {
     "sudo": {
@@ -57,8 +59,11 @@ _PROMPT = re.compile(
 def dangers(command: str) -> tuple[str, ...]:
     """What the command would destroy; empty when it is safe as far as can be read."""
     script = _PROMPT.sub("", command[: shell.LONGEST])
-    invocations = shell.invocations(script)
-    found = [what for invocation in invocations for what in _of(invocation, deeper=DEEPEST)]
+    try:
+        invocations = shell.invocations(script)
+        found = [what for invocation in invocations for what in _of(invocation, deeper=DEEPEST)]
+    except TooHard:
+        return (UNREADABLE,)
     statements = [script] if sql.is_sql(script) else map(_as_typed, invocations)
     found += [what for statement in statements for what in sql.dangers(statement)]
     return tuple(dict.fromkeys(found))

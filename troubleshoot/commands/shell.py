@@ -8,6 +8,7 @@ from tree_sitter import Node
 from contextd import syntax
 
 LONGEST = 20_000
+SECONDS = 1.0
 SEEN_AT_MOST = 50
 """So many parts of a command are looked at for the one that it begins with."""
 
@@ -77,8 +78,11 @@ class _Surroundings:
 
 
 def invocations(script: str) -> list[Invocation]:
-    """Also those in substitutions, functions and loops; broken scripts give what can be read."""
-    root = syntax.root_of(script[:LONGEST], syntax.BASH)
+    """Also those in substitutions, functions and loops; broken scripts give what can be read.
+
+    Raises syntax.TooHard.
+    """
+    root = syntax.root_of(script[:LONGEST], syntax.BASH, seconds=SECONDS)
     found: list[Invocation] = []
     waiting = [(root, _Surroundings())]  # not recursion: scripts may be nested as deep as they like
     while waiting:
