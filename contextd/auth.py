@@ -67,6 +67,7 @@ class Admission:
 
     principal: Principal
     entry: Entry
+    is_from_this_machine: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,11 @@ class Arrival:
             context=headers.get("x-mcp-context"),
             client=headers.get("user-agent", "-"),
         )
+
+    @classmethod
+    def of_django(cls, request: HttpRequest) -> Self:
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        return cls.of(headers, request.META.get("REMOTE_ADDR", ""))
 
     @property
     def is_from_this_machine(self) -> bool:
@@ -137,7 +143,7 @@ def admit(arrival: Arrival, *, door: Door) -> Admission:
     principal = None
     try:
         principal = principal_of(bearer_token(arrival))
-        return _enter(principal, arrival.context)
+        return _enter(principal, arrival.context, arrival.is_from_this_machine)
     except (NotAuthenticated, NotAllowed, NotFound) as error:
         limits.throttle_refusals(arrival.peer)
         known = error.principal if isinstance(error, CredentialLapsed) else principal
@@ -158,24 +164,28 @@ def principal_of(token: str | None) -> Principal:
     return principal
 
 
-def enter(principal: Principal, context: str | None, *, door: Door) -> Admission:
-    """For doors that nobody unknown can reach."""
+def enter(
+    principal: Principal, context: str | None, *, door: Door, is_from_this_machine: bool = True
+) -> Admission:
+    """Admit a principal that the door has identified already."""
     try:
-        return _enter(principal, context)
+        return _enter(principal, context, is_from_this_machine)
     except (NotFound, NotAllowed) as error:
         _announce_refusal(error, principal, context, door, NO_CLIENT)
         raise
 
 
-def _enter(principal: Principal, context: str | None) -> Admission:
+def _enter(principal: Principal, context: str | None, is_from_this_machine: bool) -> Admission:
     look_up: Enter = import_string(settings.CONTEXTD_ENTER)
     try:
         with limits.deadline(LOOKUP_SECONDS):
-            return Admission(principal, look_up(principal, context))
+            entry = look_up(principal, context)
     except OperationalError as error:
         if principal.is_local and isinstance(outages.told_of(error), Unavailable):
-            return Admission(principal, makeshift(context or DEFAULT_CONTEXT))
-        raise
+            entry = makeshift(context or DEFAULT_CONTEXT)
+        else:
+            raise
+    return Admission(principal, entry, is_from_this_machine)
 
 
 def makeshift(context: str) -> Entry:
@@ -226,8 +236,7 @@ def caller_of_mcp(admission: Admission, *, client: str, session_id: str | None) 
 
 
 def caller_of_django(request: HttpRequest, door: Door) -> Caller:
-    headers = {name.lower(): value for name, value in request.headers.items()}
-    arrival = Arrival.of(headers, request.META.get("REMOTE_ADDR", ""))
+    arrival = Arrival.of_django(request)
     return _caller(admit(arrival, door=door), door, client=arrival.client)
 
 
@@ -235,7 +244,9 @@ def caller_of_admin(request: HttpRequest, context: str = DEFAULT_CONTEXT) -> Cal
     if not request.user.is_authenticated:
         raise NotAuthenticated("log in to the admin first")
     principal = _principal_of_user(request.user.pk)
-    return _caller(enter(principal, context, door="admin"), "admin")
+    is_from_here = Arrival.of_django(request).is_from_this_machine
+    admission = enter(principal, context, door="admin", is_from_this_machine=is_from_here)
+    return _caller(admission, "admin")
 
 
 def caller_of_cli(user: str | None, context: str | None) -> Caller:
@@ -246,7 +257,7 @@ def caller_of_cli(user: str | None, context: str | None) -> Caller:
 
 def local_caller(door: Door) -> Caller:
     """The owner of the process, in no context: for work that nobody asked for through one."""
-    return _caller(Admission(process_owner(), Entry()), door)
+    return _caller(Admission(process_owner(), Entry(), is_from_this_machine=True), door)
 
 
 def _caller(
@@ -264,4 +275,5 @@ def _caller(
         client=client,
         user_id=principal.user_id,
         is_local=principal.is_local,
+        is_from_this_machine=admission.is_from_this_machine,
     )

@@ -79,7 +79,8 @@ class Caller:
     """The principal of one call and what it may use.
 
     `principal` is stable over connections (`user:3`, `anonymous`); `connection` is what rates
-    count by.
+    count by. `is_local` grants the rights of the machine's owner; `is_from_this_machine` only says
+    that the request was sent from here, with a token or without.
     """
 
     principal: str
@@ -90,6 +91,7 @@ class Caller:
     client: str = "-"
     user_id: int | None = None
     is_local: bool = False
+    is_from_this_machine: bool = False
 
     @property
     def context(self) -> str:

@@ -205,7 +205,7 @@ def _pure(path: str) -> PurePath:
 def _work_tree_of(caller: Caller, path: str) -> Path | None:
     """Only for callers on this machine: others must not learn what lies in our folders."""
     folder = Path(path)
-    if not caller.is_local or not folder.is_absolute():
+    if not caller.is_from_this_machine or not folder.is_absolute():
         return None
     try:
         return next((top for top in (folder, *folder.parents) if (top / ".git").exists()), None)

@@ -16,10 +16,10 @@ def real_folder(caller: Caller, path: str) -> Path:
     Whoever may not read there does not learn what is there.
     """
     allowed = [Path(root) for root in settings.CONTEXTD_INDEX_ROOTS]
-    if not allowed and not caller.is_local:
+    if not allowed and not caller.is_from_this_machine:
         raise NotAllowed(
-            "this server indexes folders only for callers on its own machine that send no token, "
-            "until its admin sets CONTEXTD_INDEX_ROOTS",
+            "until its admin sets CONTEXTD_INDEX_ROOTS, this server indexes folders only for "
+            "requests sent from its own machine: to a loopback address, not through a proxy",
             field=FIELD,
         )
     if allowed and not _is_below(Path(path), allowed):

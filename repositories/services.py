@@ -214,7 +214,7 @@ def status(caller: Caller, *, path: str | None, job_id: str | None) -> State:
 
 def at(caller: Caller, path: str) -> Repository:
     """The repository at that path, links or not. Raises NotFound."""
-    spellings = [path] if not caller.is_local else [path, str(Path(path).resolve())]
+    spellings = [path] if not caller.is_from_this_machine else [path, str(Path(path).resolve())]
     found = _visible_to(caller).filter(path__in=spellings).first()
     if found is None:
         raise NotFound(f"{path} is not indexed; index_repository does that", field="path")

@@ -69,6 +69,24 @@ def test_a_token_names_its_user(user: User, secret: str) -> None:
 
     assert (caller.principal, caller.user_id) == (f"user:{user.pk}", user.pk)
     assert not caller.is_local
+    assert not caller.is_from_this_machine
+
+
+@pytest.mark.parametrize(
+    ("meta", "is_from_this_machine"),
+    [
+        ({}, True),
+        ({"HTTP_X_FORWARDED_FOR": "127.0.0.1"}, False),
+        ({"HTTP_HOST": "contextd.example.com"}, False),
+        ({"REMOTE_ADDR": "192.0.2.7"}, False),
+    ],
+)
+def test_a_token_does_not_hide_where_a_request_is_sent_from(
+    secret: str, meta: dict[str, str], is_from_this_machine: bool
+) -> None:
+    arrival = request(HTTP_AUTHORIZATION=f"Bearer {secret}", **meta)
+
+    assert auth.caller_of_django(arrival, "rest").is_from_this_machine is is_from_this_machine
 
 
 @pytest.mark.django_db
@@ -107,6 +125,21 @@ def test_the_admin_knows_no_strangers() -> None:
 
     with pytest.raises(NotAuthenticated):
         auth.caller_of_admin(page)
+
+
+def test_a_page_of_the_admin_shows_where_it_is_used(user: User) -> None:
+    here, elsewhere = request(), request(REMOTE_ADDR="192.0.2.7")
+    here.user = elsewhere.user = user
+
+    assert auth.caller_of_admin(here).is_from_this_machine
+    assert not auth.caller_of_admin(elsewhere).is_from_this_machine
+
+
+def test_the_command_line_is_on_this_machine_for_every_user(user: User) -> None:
+    caller = auth.caller_of_cli(user=user.username, context=None)
+
+    assert not caller.is_local
+    assert caller.is_from_this_machine
 
 
 @pytest.mark.django_db

@@ -84,6 +84,7 @@ async def test_the_caller_is_anonymous_on_this_machine(server: Server, version: 
     assert caller["client"] == "tester/1.2"
     assert caller["context"] == "default"
     assert caller["is_local"] is True
+    assert caller["is_from_this_machine"] is True
     assert caller["session"] == caller["connection"]
 
 
@@ -112,6 +113,7 @@ async def test_a_token_names_its_user(server: Server, version: str, ann: dict[st
 
     assert re.fullmatch(r"user:\d+", caller["principal"])
     assert caller["is_local"] is False
+    assert caller["is_from_this_machine"] is True
 
 
 @pytest.fixture

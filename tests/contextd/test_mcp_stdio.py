@@ -69,6 +69,7 @@ async def test_the_caller_is_the_owner_of_the_process(environment: Mapping[str, 
     assert first["principal"] == f"local:{os.getuid()}"
     assert first["client"] == "tester/1.2"
     assert first["is_local"] is True
+    assert first["is_from_this_machine"] is True
     assert first["session"] == first["connection"] == second["connection"]
 
 

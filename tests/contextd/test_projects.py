@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def local(caller: Caller) -> Caller:
-    return dataclasses.replace(caller, is_local=True)
+    return dataclasses.replace(caller, is_from_this_machine=True)
 
 
 def clone(folder: Path, remote: str) -> Path:

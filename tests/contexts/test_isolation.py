@@ -186,7 +186,7 @@ def index_foreign(folder: Path, caller: Caller) -> dict[str, str]:
     (folder / "bells.py").write_text(f"def tuning_the_bells():\n    return '{MARK}'\n")
     ProjectPath.objects.create(project=Project.objects.get(paths__path=FOREIGN), path=str(folder))
     started = repositories.begin(
-        dataclasses.replace(caller, is_local=True),
+        dataclasses.replace(caller, is_from_this_machine=True),
         path=str(folder),
         include_patterns=["*.py", MARK],
         exclude_patterns=[],

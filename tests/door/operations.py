@@ -41,6 +41,7 @@ class Identity(Result):
     context: str
     client: str
     is_local: bool
+    is_from_this_machine: bool
 
 
 @operation("door_whoami", effect="read", timeout=5)

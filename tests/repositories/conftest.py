@@ -58,7 +58,7 @@ def clone(folder: Folder) -> Folder:
 @pytest.fixture
 def local(caller: Caller) -> Caller:
     """Somebody on this machine."""
-    return dataclasses.replace(caller, is_local=True)
+    return dataclasses.replace(caller, is_local=True, is_from_this_machine=True)
 
 
 @pytest.fixture

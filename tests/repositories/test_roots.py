@@ -3,12 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
+from django.contrib.auth.models import User
 
 from contextd import pipeline
 from contextd.callers import Caller
 from contextd.errors import Invalid, NotAllowed
 from contextd.models import Job
+from contexts import tokens
 from repositories import services
 from repositories.models import Repository
 from tests.conftest import Call
@@ -34,6 +37,24 @@ def test_callers_elsewhere_may_index_nothing_until_roots_are_set(
 
     settings.CONTEXTD_INDEX_ROOTS = [str(folder.path.parent)]
     assert begin(caller, folder.path).is_new
+
+
+@pytest.mark.usefixtures("transactional_db")
+def test_a_token_may_index_any_folder_from_this_machine_but_not_through_a_proxy(
+    http: httpx2.Client, tmp_path: Path
+) -> None:
+    _, secret = tokens.create(User.objects.create_user("ann"), name="laptop")
+    missing = {"path": str(tmp_path / "missing")}
+    token = {"Authorization": f"Bearer {secret}"}
+    proxied = {**token, "X-Forwarded-For": "127.0.0.1"}
+
+    refused = http.post("/api/v1/index_repository", json=missing, headers=proxied)
+    looked_up = http.post("/api/v1/index_repository", json=missing, headers=token)
+
+    assert refused.status_code == 403
+    assert "CONTEXTD_INDEX_ROOTS" in refused.json()["message"]
+    assert looked_up.status_code == 400
+    assert "is not a folder that the server can read" in looked_up.json()["message"]
 
 
 def test_nobody_leaves_the_roots(
