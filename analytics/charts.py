@@ -11,6 +11,7 @@ from django.db.models import Count, Q, QuerySet
 from analytics.models import Event
 from analytics.tallying import Calls, Sums
 from contextd.models import Project
+from contextd.validation import parse_digits
 
 What = Literal["operations", "errors", "unanswered", "clients", "projects", "contexts"]
 
@@ -82,7 +83,7 @@ def _most_of_projects(calls: Calls, limit: int) -> list[Place]:
 
 
 def _numbers(places: Iterable[Place]) -> list[int]:
-    return [int(place.name) for place in places if place.name.isdigit()]
+    return [pk for place in places if (pk := parse_digits(place.name)) is not None]
 
 
 def _told_apart(project: Project | None, names: Counter[str]) -> str:

@@ -17,6 +17,7 @@ from contextd.buffers import Buffer
 from contextd.callers import Caller
 from contextd.notes import Notes, Searched
 from contextd.operations import Operation, Result
+from contextd.validation import parse_digits, printable
 
 PAUSE = timedelta(minutes=30)
 """A session ends when nothing is called for that long; so does the time to use what was found."""
@@ -104,7 +105,7 @@ def wait_for_other_writers() -> None:
 
 def _by_session(calls: Sequence[Finished]) -> Iterator[tuple[str, Iterator[Finished]]]:
     def key(call: Finished) -> str:
-        return storable(call.caller.session, 200)
+        return printable(call.caller.session, 200)
 
     return groupby(sorted(calls, key=lambda call: (key(call), call.at)), key=key)
 
@@ -125,7 +126,7 @@ def _events_of(calls: Sequence[Finished]) -> list[Event]:
 
 
 def _open_session(call: Finished) -> WorkSession:
-    key = storable(call.caller.session, 200)
+    key = printable(call.caller.session, 200)
     last = WorkSession.objects.filter(key=key, ended_at__gte=call.at - PAUSE)
     return last.order_by("-ended_at").first() or _new_session(call)
 
@@ -133,9 +134,9 @@ def _open_session(call: Finished) -> WorkSession:
 def _new_session(call: Finished) -> WorkSession:
     caller = call.caller
     return WorkSession.objects.create(
-        key=storable(caller.session, 200),
-        principal=storable(caller.principal),
-        client=storable(caller.client),
+        key=printable(caller.session, 200),
+        principal=printable(caller.principal, NAME_LENGTH),
+        client=printable(caller.client, NAME_LENGTH),
         context=caller.context,
         door=caller.door,
         began_at=call.at,
@@ -182,7 +183,7 @@ def _tell_search(event: Event, notes: Notes, result: Result) -> None:
     else:
         records = returned(result)
         event.domain, event.found, event.returned = first.domain, ids_of(records), len(records)
-    event.query = storable(redaction.redact(first.query[: 4 * QUERY_LENGTH]).text, QUERY_LENGTH)
+    event.query = printable(redaction.redact(first.query[: 4 * QUERY_LENGTH]).text, QUERY_LENGTH)
     event.searched_tokens = sum(
         search.tokens_of_passages(list(collections), passages)
         for collections, passages in looked_in(notes.searches).items()
@@ -203,18 +204,14 @@ def returned(result: Result) -> list[Any]:
 
 def ids_of(records: Sequence[Any]) -> list[int]:
     """Of those that are known by a number."""
-    ids = [str(getattr(record, "id", "")) for record in records]
-    return [int(pk) for pk in ids if pk.isascii() and pk.isdigit()]
+    ids = (parse_digits(str(getattr(record, "id", ""))) for record in records)
+    return [pk for pk in ids if pk is not None]
 
 
 def _judge(sessions: set[int]) -> None:
     if sessions:
         with connection.cursor() as cursor:
             cursor.execute(JUDGE, {"sessions": list(sessions), "pause": PAUSE.seconds})
-
-
-def storable(text: str, length: int = NAME_LENGTH) -> str:
-    return "".join(filter(str.isprintable, text.replace("\n", " ")))[:length]
 
 
 def forget_before(moment: datetime) -> None:

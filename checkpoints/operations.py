@@ -9,7 +9,19 @@ from pydantic import Field
 from checkpoints import services
 from contextd.callers import Caller
 from contextd.operations import Request, Result, Written, operation
-from contextd.validation import AbsolutePath, Clamp, Filled, Metadata, RecordId, Tags, Text
+from contextd.validation import (
+    AbsolutePath,
+    Filled,
+    GitRemote,
+    Limit,
+    Metadata,
+    Notice,
+    Offset,
+    OfProject,
+    RecordId,
+    Tags,
+    Text,
+)
 
 Summary = Annotated[
     Filled, Field(max_length=500, description="What was done and what comes next, in a sentence")
@@ -19,17 +31,8 @@ Description = Annotated[
     Field(max_length=5000, description="Decisions, open questions, files, commands: the details"),
 ]
 ProjectPath = Annotated[AbsolutePath, Field(description="Absolute path of the project")]
-OfProject = Annotated[AbsolutePath | None, Field(description="Only this project (absolute path)")]
-GitRemote = Annotated[
-    Text | None,
-    Field(
-        max_length=500,
-        description="URL of the clone's origin remote: finds what team mates saved in theirs",
-    ),
-]
 CheckpointId = Annotated[RecordId, Field(description="Id of the checkpoint")]
 Labels = Annotated[Tags, Field(description="Labels, up to 20 of 50 characters")]
-Notice = Annotated[str | None, Field(description="What to know about this answer, if anything")]
 
 
 class CheckpointDetail(Result):
@@ -98,7 +101,7 @@ def as_saved(saved: services.Saved) -> CheckpointSaved:
         summary=checkpoint.summary,
         created_at=checkpoint.created_at,
         token_count=checkpoint.token_count,
-        notice=None if saved.embedded else services.NOT_EMBEDDED,
+        notice=saved.notice,
     )
 
 
@@ -106,7 +109,7 @@ class SearchCheckpoints(Request):
     """Find earlier work by what it was about, and indexed files; words and meaning both count."""
 
     query: Annotated[Filled, Field(max_length=1000, description="What to look for")]
-    top_k: Annotated[int, Clamp(1, 100), Field(description="How many, 1 to 100")] = 5
+    top_k: Limit = 5
     project_path: OfProject = None
     git_remote: GitRemote = None
     tags: Annotated[Tags, Field(description="Only those with all of these labels")] = []
@@ -160,8 +163,8 @@ def as_match(match: services.Match | services.FoundFile) -> CheckpointMatch:
 class ListCheckpoints(Request):
     """List recent checkpoints, newest first."""
 
-    limit: Annotated[int, Clamp(1, 100), Field(description="How many, 1 to 100")] = 10
-    offset: Annotated[int, Clamp(0, 2**31), Field(description="How many to skip")] = 0
+    limit: Limit = 10
+    offset: Offset = 0
     project_path: OfProject = None
     git_remote: GitRemote = None
     sort_by: Annotated[services.SortBy, Field(description="Order, newest first")] = "created_at"

@@ -19,7 +19,6 @@ from repositories import services as repositories
 
 DOMAIN = "checkpoint"
 NEWEST = f"{DOMAIN}://recent"
-NOT_EMBEDDED = "The embedding backend does not answer: found by its words now, by meaning later."
 
 NO_TAGS = "Files have no tags: leave them out, or ask for checkpoints."
 
@@ -39,7 +38,7 @@ Kind = Literal["checkpoint", "file"]
 @dataclass(frozen=True, slots=True)
 class Saved:
     checkpoint: Checkpoint
-    embedded: bool
+    notice: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,7 @@ def save(
         search.store(DOMAIN, checkpoint.pk, project.pk, prepared)
         announce("resources")
         announce("resources", NEWEST)
-    return Saved(checkpoint, prepared.embedded)
+    return Saved(checkpoint, prepared.notice)
 
 
 def update(
@@ -123,7 +122,7 @@ def update(
     changes = {name: value for name, value in given.items() if value is not None}
     if not {"summary", "description"} & changes.keys():
         with limits.transaction():
-            return Saved(_change(caller, checkpoint_id, changes), embedded=True)
+            return Saved(_change(caller, checkpoint_id, changes), notice=None)
     while (saved := _change_text(caller, checkpoint_id, changes)) is None:
         pass  # somebody changed the other half of the text meanwhile
     return saved
@@ -144,7 +143,7 @@ def _change_text(caller: Caller, checkpoint_id: str, changes: Mapping[str, Any])
             transaction.set_rollback(True)
             return None
         search.store(DOMAIN, checkpoint.pk, checkpoint.project_id, prepared)
-    return Saved(checkpoint, prepared.embedded)
+    return Saved(checkpoint, prepared.notice)
 
 
 def _change(caller: Caller, checkpoint_id: str, changes: Mapping[str, Any]) -> Checkpoint:

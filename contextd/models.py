@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Any, Self, TypeVar
 
 from django.conf import settings
@@ -14,9 +13,7 @@ from django.utils import timezone
 from contextd import encryption, notes
 from contextd.callers import Caller
 from contextd.errors import NotFound
-from contextd.validation import MAX_PATH_LENGTH
-
-MAX_ID_DIGITS = 18
+from contextd.validation import MAX_PATH_LENGTH, parse_digits, pure_path
 
 
 class Encrypted(models.Model):
@@ -67,7 +64,7 @@ class Project(models.Model):
 class ProjectPathQuerySet(models.QuerySet["ProjectPath"]):
     def containing(self, path: str) -> Self:
         """The aliases that hold `path`, the longest first."""
-        pure: PurePath = (PureWindowsPath if PureWindowsPath(path).drive else PurePosixPath)(path)
+        pure = pure_path(path)
         candidates = [str(pure), *map(str, pure.parents)]
         return self.filter(path__in=candidates).order_by(Length("path").desc())
 
@@ -328,9 +325,8 @@ Record = TypeVar("Record", bound=models.Model)
 
 def get_record(records: "models.QuerySet[Record]", record_id: str) -> Record:
     """The record with that public id, or NotFound."""
-    found = None
-    if record_id.isascii() and record_id.isdigit() and len(record_id) <= MAX_ID_DIGITS:
-        found = records.filter(pk=int(record_id)).first()
+    pk = parse_digits(record_id)
+    found = None if pk is None else records.filter(pk=pk).first()
     if found is None:
         kind = records.model._meta.verbose_name
         raise NotFound(f"there is no {kind} with id {record_id!r}", id=record_id)

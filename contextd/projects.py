@@ -3,7 +3,7 @@
 import configparser
 import re
 from collections.abc import Callable, Mapping
-from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
 from django.db import IntegrityError, transaction
 
@@ -12,6 +12,7 @@ from contextd.callers import Caller
 from contextd.completions import completer
 from contextd.errors import Invalid, NotAllowed
 from contextd.models import Project, ProjectPath
+from contextd.validation import pure_path
 
 GIT_REMOTE_KEY = "git_remote"
 FOLDERS_OF_HOMES = {"/home", "/Users", "C:/Users"}
@@ -112,7 +113,7 @@ def _holds(alias: ProjectPath, path: str, top: Path | None, remote: str | None) 
 
 def _holds_many(path: str) -> bool:
     """Home folders and those of the system: two projects below one are not one project."""
-    folder = _pure(path)
+    folder = pure_path(path)
     return folder.as_posix() in FOLDERS_OF_MANY or folder.parent.as_posix() in FOLDERS_OF_HOMES
 
 
@@ -195,11 +196,7 @@ def told(path: str | None, git_remote: str | None) -> str | None:
 
 
 def _folder_name(path: str) -> str:
-    return _pure(path).name[:200]
-
-
-def _pure(path: str) -> PurePath:
-    return (PureWindowsPath if PureWindowsPath(path).drive else PurePosixPath)(path)
+    return pure_path(path).name[:200]
 
 
 def _work_tree_of(caller: Caller, path: str) -> Path | None:

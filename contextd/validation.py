@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePosixPath, PureWindowsPath
+from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, WithJsonSchema
@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from contextd.errors import Invalid
 
 MAX_PATH_LENGTH = 4096
-
+MAX_ID_DIGITS = 18
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -40,6 +40,24 @@ def ensure_storable(values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         if problem := unstorable(value):
             raise Invalid(f"{name} {problem}", field=name)
+
+
+def replace_unstorable(text: str) -> str:
+    """Replace each character that PostgreSQL does not store by U+FFFD."""
+    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def printable(text: str, max_length: int | None = None) -> str:
+    """Return the text as one printable line, cut at `max_length` characters."""
+    if not text.isprintable():
+        text = "".join(filter(str.isprintable, text.replace("\n", " ")))
+    return text[:max_length]
+
+
+def parse_digits(text: str, max_digits: int = MAX_ID_DIGITS) -> int | None:
+    """Return the number that ASCII digits spell, such as an id; None for any other text."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= max_digits
+    return int(text) if is_number else None
 
 
 def _storable(text: str) -> str:
@@ -71,20 +89,24 @@ def clean_path(path: str) -> str:
 
     One of Windows, whose clients write it in more ways, comes back as `C:\\w\\shop`.
     """
-    is_windows = PureWindowsPath(path).drive and not path.startswith("//")
-    if is_windows:
+    if PureWindowsPath(path).drive and not path.startswith("//"):
         path = path.replace("/", "\\")
         path = path[0].upper() + path[1:]
-    kind = PureWindowsPath if is_windows else PurePosixPath
-    if not kind(path).is_absolute():
+    pure = pure_path(path)
+    if not pure.is_absolute():
         raise PydanticCustomError("path_relative", "must be an absolute path")
     if ".." in path:
         raise PydanticCustomError("path_traversal", "must not contain '..'")
-    if str(kind(path)) != path or path.startswith("//"):
+    if str(pure) != path or path.startswith("//"):
         raise PydanticCustomError(
             "path_unclean", "must be a clean path, without doubled or trailing separators"
         )
     return path
+
+
+def pure_path(path: str) -> PurePath:
+    """Return the path in the flavour of the system that it comes from, Windows or POSIX."""
+    return (PureWindowsPath if PureWindowsPath(path).drive else PurePosixPath)(path)
 
 
 def checked_path(path: str, field: str) -> str:
@@ -99,6 +121,18 @@ AbsolutePath = Annotated[Text, AfterValidator(clean_path), Field(max_length=MAX_
 RecordId = Annotated[Filled, Field(max_length=64)]
 Tag = Annotated[Filled, AfterValidator(str.strip), Field(max_length=50)]
 Tags = Annotated[list[Tag], Field(max_length=20)]
+ErrorMessage = Annotated[Filled, Field(max_length=10_000, description="The error, as printed")]
+OfProject = Annotated[AbsolutePath | None, Field(description="Only this project (absolute path)")]
+GitRemote = Annotated[
+    Text | None,
+    Field(
+        max_length=500,
+        description="URL of the clone's origin remote: finds what team mates saved in theirs",
+    ),
+]
+Limit = Annotated[int, Clamp(1, 100), Field(description="How many, 1 to 100")]
+Offset = Annotated[int, Clamp(0, 2**31), Field(description="How many to skip")]
+Notice = Annotated[str | None, Field(description="What to know about this answer, if anything")]
 
 
 def as_text(value: Any) -> str:

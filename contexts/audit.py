@@ -13,6 +13,7 @@ from contextd.buffers import Buffer
 from contextd.callers import Caller, Door, Principal
 from contextd.errors import NotAllowed
 from contextd.operations import Operation
+from contextd.validation import printable
 from contexts.models import AuditEntry
 
 NOTHING = "-"
@@ -78,10 +79,8 @@ def record(**values: Any) -> None:
 
 
 def storable(value: Any, max_length: int | None) -> Any:
-    """A client that calls itself something that cannot be stored escapes nothing."""
-    if not isinstance(value, str):
-        return value
-    return (value if value.isprintable() else "".join(filter(str.isprintable, value)))[:max_length]
+    """Make texts storable, so that no client escapes the audit by the name it gives itself."""
+    return printable(value, max_length) if isinstance(value, str) else value
 
 
 def write_now(entry: Entry) -> None:

@@ -14,6 +14,7 @@ from contextd.bus import Kind
 from contextd.encryption import Undecipherable
 from contextd.errors import Invalid, NotFound
 from contextd.status import Unhealthy, health_check
+from contextd.validation import replace_unstorable
 from gateway import place
 from gateway.models import (
     Isolation,
@@ -136,7 +137,7 @@ def note(
     upstream_id: int, state: State, reason: str = "", retry_at: datetime | None = None
 ) -> None:
     """Keep what state it is in, and that this happened."""
-    reason = storable(reason)[:LONGEST_REASON]
+    reason = replace_unstorable(reason)[:LONGEST_REASON]
     with transaction.atomic():
         known = Upstream.objects.filter(pk=upstream_id).update(
             state=state, reason=reason, next_retry_at=retry_at, state_since=timezone.now()
@@ -147,15 +148,11 @@ def note(
 
 def keep_event(upstream_id: int, state: State, reason: str) -> None:
     UpstreamEvent.objects.create(
-        upstream_id=upstream_id, state=state, reason=storable(reason)[:LONGEST_REASON]
+        upstream_id=upstream_id, state=state, reason=replace_unstorable(reason)[:LONGEST_REASON]
     )
     events = UpstreamEvent.objects.filter(upstream=upstream_id)
     kept = events.values("pk")[:EVENTS_KEPT]
     events.exclude(pk__in=kept).delete()
-
-
-def storable(text: str) -> str:
-    return text.replace("\x00", "�").encode("utf-8", "replace").decode()
 
 
 def add(upstream: Upstream, settings: Mapping[str, str]) -> None:

@@ -14,6 +14,7 @@ from contextd.callers import Caller
 from contextd.errors import NotFound
 from contextd.search import Domain, Happening
 from contextd.search.models import Passage
+from contextd.validation import parse_digits
 from pages import searching, showing
 from pages.searching import Group
 from pages.showing import Part
@@ -92,7 +93,7 @@ def beginning_of(record: Any) -> Iterable[Happening]:
 def named(happenings: list[Happening]) -> list[Happening]:
     """With the names of users in place of `user:3`."""
     keys = {one.who.removeprefix("user:") for one in happenings if one.who.startswith("user:")}
-    users = get_user_model().objects.in_bulk([int(key) for key in keys if key.isdigit()])
+    users = get_user_model().objects.in_bulk(list(filter(None, map(parse_digits, keys))))
     names = {f"user:{pk}": user.get_username() for pk, user in users.items()}
     return [
         Happening(one.at, names.get(one.who, one.who), one.what, one.note) for one in happenings

@@ -13,7 +13,7 @@ from analytics import calls, overview
 from analytics.calls import Wanted
 from contextd import limits, status, throttling
 from contextd.callers import Caller
-from contextd.models import MAX_ID_DIGITS
+from contextd.validation import parse_digits
 from pages import records, searching, streaming
 from pages.access import caller_by_now, for_callers
 from pages.forms import Asked, Scope, WantedCalls
@@ -113,8 +113,8 @@ def live_stream(request: HttpRequest, caller: Caller) -> StreamingHttpResponse:
     """Rows of the table of `live`, as calls are recorded by any process."""
     wanted = WantedCalls(caller, request.GET).wanted()
     told = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
-    is_key = told.isascii() and told.isdigit() and len(told) <= MAX_ID_DIGITS
-    after = int(told) if is_key else calls.last_key()
+    last_seen = parse_digits(told)
+    after = calls.last_key() if last_seen is None else last_seen
     look = partial(new_calls, request, wanted)
     close_old_connections()  # Django would do it at the end of the answer
     return StreamingHttpResponse(

@@ -7,10 +7,20 @@ from pydantic import Field
 
 from contextd.callers import Caller
 from contextd.operations import Request, Result, Written, operation
-from contextd.validation import AbsolutePath, Clamp, Filled, Metadata, RecordId, Tags, Text
+from contextd.validation import (
+    AbsolutePath,
+    Clamp,
+    ErrorMessage,
+    Filled,
+    Limit,
+    Metadata,
+    Notice,
+    RecordId,
+    Tags,
+    Text,
+)
 from remediations import services
 
-ErrorMessage = Annotated[Filled, Field(max_length=10_000, description="The error, as printed")]
 ErrorType = Annotated[
     Filled, Field(max_length=200, description="Its type or code, such as KeyError or ECONNREFUSED")
 ]
@@ -24,7 +34,6 @@ Context = Annotated[Metadata, Field(description="Key-value facts, such as versio
 Labels = Annotated[Tags, Field(description="Labels, up to 20 of 50 characters")]
 RemediationId = Annotated[RecordId, Field(description="Id of the remediation")]
 Severity = Literal["low", "medium", "high", "critical"]
-Notice = Annotated[str | None, Field(description="What to know about this answer, if anything")]
 
 
 class SaveRemediation(Request):
@@ -90,7 +99,7 @@ class SearchRemediations(Request):
 
     error_message: ErrorMessage
     stack_trace: Annotated[StackTrace, Field(description="Its stack, for better matches")] = ""
-    limit: Annotated[int, Clamp(1, 100), Field(description="How many, 1 to 100")] = 5
+    limit: Limit = 5
     min_score: Annotated[
         float, Clamp(0, 1), Field(description="Leave out worse matches, 0 to 1")
     ] = services.FITS

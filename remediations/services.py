@@ -26,7 +26,6 @@ from remediations.scoring import Scores
 DOMAIN = "remediation"
 FITS = 0.5
 """So much of a match a remediation is by default, to be told of."""
-NOT_EMBEDDED = "The embedding backend does not answer: found by its words now, by meaning later."
 COUNTS = ["seen_count", "worked", "did_not_work", "outdated"]
 TEXT = ["error_message", "error_type", "stack_trace", "solution"]
 READ = [
@@ -106,7 +105,7 @@ def save(
         if not is_new:
             return _seen_again(remediation)
         search.store(DOMAIN, remediation.pk, remediation.project_id, prepared)
-    return Saved(remediation, None if prepared.embedded else NOT_EMBEDDED)
+    return Saved(remediation, prepared.notice)
 
 
 def digest_of(solution: str) -> str:
@@ -178,7 +177,7 @@ def _change_text(caller: Caller, remediation_id: str, changes: Mapping[str, Any]
             transaction.set_rollback(True)
             return None
         search.store(DOMAIN, remediation.pk, remediation.project_id, prepared)
-    return Saved(remediation, None if prepared.embedded else NOT_EMBEDDED)
+    return Saved(remediation, prepared.notice)
 
 
 def _change(caller: Caller, remediation_id: str, changes: Mapping[str, Any]) -> Remediation:

@@ -14,6 +14,7 @@ from django.utils import timezone
 from contextd import limits, search
 from contextd.errors import Invalid
 from contextd.jobs import Hold
+from contextd.validation import replace_unstorable
 from repositories import listing, passages, roots
 from repositories.models import Repository, SourceFile
 from repositories.passages import Indexed
@@ -97,7 +98,7 @@ class Run:
 
     def _changed(self, paths: Sequence[str]) -> Iterator[tuple[SourceText, str]]:
         for number, path in enumerate(paths):
-            self._hold.report(number, len(paths), printable(path))
+            self._hold.report(number, len(paths), replace_unstorable(path))
             source = self._read(path)
             if source is None:
                 continue
@@ -110,8 +111,8 @@ class Run:
                 self._tally.unchanged += 1
 
     def _read(self, path: str) -> SourceText | None:
-        if path != printable(path):
-            self._tally.fail(printable(path), "its name is not UTF-8")
+        if path != replace_unstorable(path):
+            self._tally.fail(replace_unstorable(path), "its name is not UTF-8")
             return None
         verdict = self._selection.verdict(path)
         try:
@@ -207,8 +208,3 @@ def in_batches(
             batch, characters = [], 0
     if batch:
         yield batch
-
-
-def printable(path: str) -> str:
-    """As it can be stored and shown, whatever bytes a name is made of."""
-    return path.encode(errors="surrogateescape").decode(errors="replace")

@@ -8,13 +8,19 @@ from pydantic import Field
 from contextd.callers import Caller
 from contextd.conversations import Conversation
 from contextd.operations import Request, Result, Written, operation
-from contextd.validation import AbsolutePath, Clamp, Filled, RecordId, Text
+from contextd.validation import (
+    AbsolutePath,
+    Clamp,
+    Filled,
+    Notice,
+    RecordId,
+    Text,
+)
 from repositories import conduct, services
 
 Path = Annotated[AbsolutePath, Field(description="Absolute path of the repository or folder")]
 Glob = Annotated[Filled, Field(max_length=services.LONGEST_GLOB)]
 Globs = Annotated[list[Glob], Field(max_length=100)]
-Notice = Annotated[str | None, Field(description="What to know about this answer, if anything")]
 
 
 class FileError(Result):

@@ -7,16 +7,21 @@ from pydantic import Field
 
 from contextd.callers import Caller
 from contextd.operations import Rate, Request, Result, Written, operation
-from contextd.validation import AbsolutePath, Clamp, Filled, RecordId, Text
+from contextd.validation import (
+    AbsolutePath,
+    Filled,
+    Limit,
+    Notice,
+    Offset,
+    RecordId,
+    Text,
+)
 from skills import services, usage, wording
 
 SkillId = Annotated[RecordId, Field(description="Id of the skill")]
 OfCategory = Annotated[wording.Category | None, Field(description="Only those of this category")]
 Tagged = Annotated[wording.Tags, Field(description="Only those with all of these labels")]
-Limit = Annotated[int, Clamp(1, 100), Field(description="How many, 1 to 100")]
-Offset = Annotated[int, Clamp(0, 2**31), Field(description="How many to skip")]
 Note = Annotated[Text, Field(max_length=500, description="Why, for the history")]
-Notice = Annotated[str | None, Field(description="What to know about this answer, if anything")]
 State = Literal["draft", "published", "retired"]
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from contextd.callers import Caller
 from contextd.errors import NotFound
-from contextd.models import MAX_ID_DIGITS
 from contextd.prompts import Offer, PromptText
+from contextd.validation import parse_digits
 from skills import arguments, documents, serving, usage
 from skills.models import Skill
 
@@ -47,12 +47,9 @@ def said(caller: Caller, name: str, given: Mapping[str, str]) -> PromptText:
 def _named(caller: Caller, name: str) -> Skill:
     slug, _, owner = name.removeprefix(PREFIX).partition("_")
     usable = Skill.objects.visible_to(caller)
-    if not owner:
-        found = usable.filter(slug=slug, project=None).first()
-    elif owner.isascii() and owner.isdigit() and len(owner) <= MAX_ID_DIGITS:
-        found = usable.filter(slug=slug, project=int(owner)).first()
-    else:
-        found = None
+    project_id = parse_digits(owner)
+    is_known_form = not owner or project_id is not None
+    found = usable.filter(slug=slug, project=project_id).first() if is_known_form else None
     if found is None:
         raise NotFound(f"there is no prompt named {name!r}")
     return found

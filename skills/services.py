@@ -20,7 +20,6 @@ from skills.packages import Package
 from skills.wording import Wording, slug_of
 
 DOMAIN = "skill"
-NOT_EMBEDDED = "The embedding backend does not answer: found by its words now, by meaning later."
 READ = [
     *("name", "description", "content", "state", "version", "category", "tags", "prerequisites"),
     *("expected_outcome", "metadata", "author", "project", "usage_count", "success_rate"),
@@ -276,7 +275,7 @@ def _must_wait(caller: Caller) -> bool:
 def _notice(prepared: Prepared | None, *, waits: bool) -> str | None:
     if waits:
         return WAITS
-    return None if prepared is None or prepared.embedded else NOT_EMBEDDED
+    return prepared.notice if prepared else None
 
 
 def _raised(asked: str | None, before: str, kept: str) -> str | None:

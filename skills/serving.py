@@ -12,9 +12,9 @@ from contextd.callers import Caller
 from contextd.changes import announce as announce_change
 from contextd.completions import completer
 from contextd.errors import NotFound
-from contextd.models import MAX_ID_DIGITS
 from contextd.resources import File, Listed
 from contextd.skill_folders import FileOfSkill, SkillFolder
+from contextd.validation import parse_digits
 from skills import documents
 from skills.models import Skill, SkillFile
 
@@ -176,12 +176,12 @@ def _place_of(address: str) -> Place:
 def _place(path: str) -> Place:
     owner, _, rest = path.partition("/") if path.startswith(OWNER) else ("", "", path)
     slug, _, inside = rest.partition("/")
-    number = owner.removeprefix(OWNER)
     if not owner:
         return Place(None, slug, inside)
-    if not (number.isascii() and number.isdigit() and len(number) <= MAX_ID_DIGITS):
+    project_id = parse_digits(owner.removeprefix(OWNER))
+    if project_id is None:
         raise NotFound(f"there is no skill at '{SCHEME}{path}'")
-    return Place(int(number), slug, inside)
+    return Place(project_id, slug, inside)
 
 
 def _skill_at(caller: Caller, place: Place) -> Skill:

@@ -6,14 +6,21 @@ from pydantic import Field
 
 from contextd.callers import Caller
 from contextd.operations import Request, Result, operation
-from contextd.validation import MAX_PATH_LENGTH, Clamp, Filled, RecordId, Text
+from contextd.validation import (
+    MAX_PATH_LENGTH,
+    Clamp,
+    Filled,
+    Notice,
+    Offset,
+    RecordId,
+    Text,
+)
 from threats import reviews, services
 from threats.schema import Language, Level, Severity, SupportedFramework, ThreatPattern
 from threats.tmkb import MOST_TOLD, QueryThreats, ThreatAnswer
 
 InLanguage = Annotated[Language | None, Field(description="Programming language")]
 InFramework = Annotated[SupportedFramework | None, Field(description="Framework, or any")]
-Notice = Annotated[str | None, Field(description="What to know about this answer, if anything")]
 
 
 @operation("tmkb_query", effect="read", timeout=10, atomic=False)
@@ -60,7 +67,7 @@ class ListThreats(Request):
         Field(description="Only those with code for it, or for what it is built upon; any for all"),
     ] = None
     limit: Annotated[int, Clamp(1, 200), Field(description="How many, 1 to 200")] = 50
-    offset: Annotated[int, Clamp(0, 2**31), Field(description="How many to skip")] = 0
+    offset: Offset = 0
 
 
 class ThreatRow(Result):

@@ -9,16 +9,25 @@ from pydantic import Field
 from contextd.callers import Caller
 from contextd.conversations import Conversation
 from contextd.operations import Rate, Request, Result, Written, operation
-from contextd.validation import AbsolutePath, Clamp, Filled, Metadata, RecordId, Tags, Text
+from contextd.validation import (
+    AbsolutePath,
+    Clamp,
+    ErrorMessage,
+    Filled,
+    Limit,
+    Metadata,
+    Notice,
+    RecordId,
+    Tags,
+    Text,
+)
 from troubleshoot import conduct, hypotheses, narrowing, rating, services
 from troubleshoot.conduct import Mode
 from troubleshoot.knowledge import CategoryName, SeverityName
 from troubleshoot.narrowing import Outcome
 from troubleshoot.similar import level_of
 
-ErrorMessage = Annotated[Filled, Field(max_length=10_000, description="The error, as printed")]
 SessionId = Annotated[RecordId, Field(description="session_id that troubleshoot answered")]
-Notice = Annotated[str | None, Field(description="What to know about this answer, if anything")]
 Probability = Annotated[
     float, Field(description="How much speaks for it, 0 to 1; they do not add up to one")
 ]
@@ -272,7 +281,7 @@ class ListPatterns(Request):
     min_success_rate: Annotated[
         float, Clamp(0, 1), Field(description="Least success rate, 0 to 1; new ones have 0.5")
     ] = 0.0
-    limit: Annotated[int, Clamp(1, 100), Field(description="How many, 1 to 100")] = 10
+    limit: Limit = 10
 
 
 class PatternSummary(Result):

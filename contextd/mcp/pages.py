@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
 from contextd.errors import Invalid
+from contextd.validation import parse_digits
 
 PAGE = 500
 MAX_DIGITS = 9
@@ -18,9 +19,10 @@ class Paged(Protocol):
 def start_of(params: Paged | None) -> int:
     """Raises Invalid for a cursor that we did not give."""
     cursor = (params.cursor if params else None) or "0"
-    if not (cursor.isascii() and cursor.isdigit() and len(cursor) <= MAX_DIGITS):
+    start = parse_digits(cursor, MAX_DIGITS)
+    if start is None:
         raise Invalid("cursor must be the nextCursor of an earlier answer", field="cursor")
-    return int(cursor)
+    return start
 
 
 def following(start: int, total: int, size: int = PAGE) -> str | None:

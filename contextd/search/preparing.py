@@ -13,6 +13,7 @@ from contextd.search.embedding import EmbeddingUnavailable, Vector
 from contextd.search.passages import CutText
 
 EMBEDDING_SECONDS = 20
+NOT_EMBEDDED = "The embedding backend does not answer: found by its words now, by meaning later."
 
 logger = logging.getLogger(__name__)
 _is_later: ContextVar[bool] = ContextVar("is_later", default=False)
@@ -59,6 +60,11 @@ class Prepared:
     @property
     def embedded(self) -> bool:
         return all(passage.vector is not None for passage in self.passages)
+
+    @property
+    def notice(self) -> str | None:
+        """Return the remark for the caller that saves a record not embedded yet."""
+        return None if self.embedded else NOT_EMBEDDED
 
 
 def cut(headline: str, body: str = "") -> Prepared:

@@ -18,6 +18,9 @@ from contextd.validation import (
     Tags,
     checked_path,
     clean_path,
+    parse_digits,
+    printable,
+    replace_unstorable,
 )
 
 
@@ -183,6 +186,21 @@ def test_a_path_of_windows_has_one_form(path: str) -> None:
 def test_a_path_with_too_many_separators_is_refused(path: str) -> None:
     with pytest.raises(Invalid, match="path must be a clean path, without doubled or"):
         checked_path(path, "path")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("0", 0), ("007", 7), ("9" * 18, 10**18 - 1), ("9" * 19, None), ("", None), ("-1", None)]
+    + [(text, None) for text in ("²", "٣", " 1", "1_0")],
+)
+def test_only_ascii_digits_of_a_sane_length_are_a_number(text: str, number: int | None) -> None:
+    assert parse_digits(text) == number
+
+
+def test_what_cannot_be_stored_or_shown_is_taken_out_of_a_text() -> None:
+    assert replace_unstorable("a\0b\ud800\n") == "a\ufffdb\ufffd\n"
+    assert printable("a\nb\x1b\0c\ud800d") == "a bcd"
+    assert printable("abcd", 3) == "abc"
 
 
 @given(st.text(max_size=60))

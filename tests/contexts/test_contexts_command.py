@@ -68,8 +68,8 @@ def test_paths_become_those_that_clients_send(path: str, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("path", "refusal"),
     [
-        ("", "--projects must be an absolute path"),
-        ("C:shop", "--projects must be an absolute path"),
+        ("", "argument --projects: a folder must be an absolute path"),
+        ("C:shop", "argument --projects: a folder must be an absolute path"),
         ("/", "/ is the root of a file system"),
     ],
 )

@@ -236,6 +236,18 @@ def test_the_project_may_be_named_by_a_relative_path(
     assert ProjectPath.objects.get().path == str(tmp_path / "shop")
 
 
+def test_a_project_behind_a_link_is_the_one_that_clients_name(
+    tmp_path: Path, warm_model: None
+) -> None:
+    folder = write(tmp_path / "one", {"SKILL.md": document("one")})
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+
+    skills("import", folder, "--project", tmp_path / "link")
+
+    assert ProjectPath.objects.get().path == str(tmp_path / "link")
+
+
 def test_drafts_and_retired_ones_are_changed_too(tmp_path: Path, warm_model: None) -> None:
     folder = write(tmp_path / "one", {"SKILL.md": document("one")})
     skills("import", folder)

@@ -1,18 +1,17 @@
 """`manage.py contexts list|create|grant|revoke|validate`."""
 
 import json
-import os
 from argparse import ArgumentParser
-from pathlib import PureWindowsPath
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from contextd import projects, validation
+from contextd import projects
 from contextd.auth import local_caller
 from contextd.errors import ContextdError
+from contextd.management.arguments import folder
 from contexts import services
 from contexts.models import Context, Permission
 
@@ -30,7 +29,9 @@ class Command(BaseCommand):
         create.add_argument("--tools", nargs="*", default=[], help="names or globs")
         create.add_argument("--resources", nargs="*", default=[], help="URIs or globs")
         create.add_argument("--prompts", nargs="*", default=[], help="names or globs")
-        create.add_argument("--projects", nargs="*", default=[], help="paths of their folders")
+        create.add_argument(
+            "--projects", nargs="*", type=folder, default=[], help="paths of their folders"
+        )
         create.add_argument("--all-projects", action="store_true")
         create.add_argument(
             "--needs-review", action="store_true", help="what is made in it waits for a person"
@@ -75,9 +76,7 @@ class Command(BaseCommand):
         with transaction.atomic():
             context.save()
             caller = local_caller("cli")
-            context.projects.set(
-                projects.resolve(caller, folder(path)) for path in options["projects"]
-            )
+            context.projects.set(projects.resolve(caller, path) for path in options["projects"])
         self.stdout.write(f"created: {context}")
         self.warn(context)
 
@@ -123,13 +122,6 @@ def add_holder(parser: ArgumentParser) -> None:
 
 def context_named(name: str) -> Context:
     return services.named(Context, "name", name)
-
-
-def folder(path: str) -> str:
-    """As clients name it; a relative path, and one with a slash at its end, is of this machine."""
-    if path and not PureWindowsPath(path).drive:
-        path = os.path.abspath(path)  # which keeps links, as clients do
-    return validation.checked_path(path, "--projects")
 
 
 def state(context: Context) -> str:

@@ -1,9 +1,7 @@
 """`manage.py index_repo PATH`: index a repository here and now, and see how far it is."""
 
-import os
 import threading
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -13,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from contextd import auth, jobs
 from contextd.errors import ContextdError
+from contextd.management.arguments import folder
 from contextd.models import Job
 from repositories import services
 
@@ -27,17 +26,17 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("path", type=Path)
+        parser.add_argument("path", type=folder)
         parser.add_argument("--include", nargs="*", default=[], help="only what matches: 'src/**'")
         parser.add_argument("--exclude", nargs="*", default=[], help="not what matches")
         parser.add_argument("--max-file-size", type=int, default=1024 * 1024, help="in bytes")
 
-    def handle(self, *args: Any, path: Path, **options: Any) -> None:
+    def handle(self, *args: Any, path: str, **options: Any) -> None:
         caller = auth.local_caller("cli")
         try:
             started = services.begin(
                 caller,
-                path=os.path.abspath(path),
+                path=path,
                 include_patterns=options["include"],
                 exclude_patterns=options["exclude"],
                 max_file_size=options["max_file_size"],

@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from contextd import projects
 from contextd.auth import local_caller
 from contextd.errors import ContextdError
+from contextd.management.arguments import folder
 from skills import sources, transfer
 from skills.models import Skill
 
@@ -20,7 +21,7 @@ class Command(BaseCommand):
         source = taking.add_mutually_exclusive_group(required=True)
         source.add_argument("path", nargs="?", type=Path, help="a folder, a git work tree or a zip")
         source.add_argument("--starter", action="store_true", help="the skills that ship with it")
-        taking.add_argument("--project", default="", help="a folder of the only project to use it")
+        taking.add_argument("--project", type=folder, help="a folder of the only project to use it")
         taking.add_argument("--note", default="", help="why, for the history")
         taking.add_argument(
             "--allow-credentials", action="store_true", help="keep what looks like a credential"
@@ -46,8 +47,7 @@ class Command(BaseCommand):
             found = sources.skills_shipped(transfer.STARTER)
         else:
             found = sources.skills_at(options["path"])
-        folder = options["project"]
-        project = projects.resolve(caller, str(Path(folder).resolve()), {}) if folder else None
+        project = projects.resolve(caller, options["project"]) if options["project"] else None
         imported = transfer.take_in(
             caller,
             found,
