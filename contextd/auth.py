@@ -39,7 +39,7 @@ NO_CLIENT = "-"
 REMEMBERED = 256
 FORWARDING_HEADERS = {"forwarded", "via", "x-real-ip"}
 HOW_TO_AUTHENTICATE = (
-    "make one with `python manage.py token create --user USER --name WHERE` "
+    "make one with `.venv/bin/python manage.py token create --user USER --name WHERE` "
     "and send it as `Authorization: Bearer TOKEN`"
 )
 

@@ -145,7 +145,9 @@ def test_the_banner_says_where_everything_is(first_run: FirstRun) -> None:
     address = f"http://127.0.0.1:{first_run.port}"
 
     assert f"{address}/admin/ (user admin, " in first_run.output
-    assert f"claude mcp add --transport http contextd {address}/mcp\n" in first_run.output
+    assert (
+        f"claude mcp add --transport http contextd {address}/mcp --scope user\n" in first_run.output
+    )
     assert str(first_run.data_dir) in first_run.output
 
 

@@ -146,6 +146,6 @@ contextd is ready.
 
   Admin        {address}/admin/ ({login})
   MCP          {address}/mcp
-  Claude Code  claude mcp add --transport http contextd {address}/mcp
+  Claude Code  claude mcp add --transport http contextd {address}/mcp --scope user
   Data         {settings.DATA_DIR} (logs of the databases in logs/)
 """

@@ -51,7 +51,7 @@ class Command(BaseCommand):
         owner = get_user_model().objects.filter(username=options["user"]).first()
         if owner is None:
             raise CommandError(
-                f"there is no user {options['user']!r}; make one with manage.py createsuperuser"
+                f"there is no user {options['user']!r}; create one in the admin, under Users"
             )
         names, default = options["contexts"], options["default_context"]
         _, secret = tokens.create(
