@@ -20,7 +20,7 @@ KEPT = server.ROOT / ".contextd-bench"
 
 
 def texts() -> Iterator[str]:
-    """Different real texts: notes, error reports with their fixes, functions."""
+    """Return distinct real texts: notes, error reports with their fixes, functions."""
     for record in sets.read("notes/corpus.jsonl"):
         yield record["text"]
     for record in sets.read("errors/corpus.jsonl"):
@@ -35,7 +35,7 @@ def asked() -> list[str]:
 
 
 def fill(client: Client) -> None:
-    """Save until there are enough; a folder kept from an earlier run is not filled again."""
+    """Save until there are enough; a folder kept from an earlier run stays as it is."""
     there = client.call("checkpoint_list", limit=1)["total"]
     for number, text in enumerate(itertools.islice(texts(), SIZE)):
         if number >= there:
@@ -48,7 +48,7 @@ def measure(client: Client, name: str, calls: list[dict[str, object]]) -> list[f
 
 
 def throughput(port: int, queries: list[str], clients: int) -> float:
-    """Searches a second when that many clients ask at the same time."""
+    """Measure searches per second with that many concurrent clients."""
     shares = [queries[number::clients] for number in range(clients)]
 
     def ask(share: list[str]) -> None:
@@ -66,7 +66,7 @@ def throughput(port: int, queries: list[str], clients: int) -> float:
 
 
 def memory_of_children(parent: int) -> dict[str, float]:
-    """Resident MiB of each process that `up` runs, by its program."""
+    """Return the resident MiB of each process that `up` runs, by program."""
     found: dict[str, float] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -100,7 +100,7 @@ def main() -> None:
         listed = measure(client, "checkpoint_list", [{}] * 200)
         several = throughput(running.port, queries, 8)
         memory = memory_of_children(running.process.pid)
-        saved = measure_saves(Client(running.port))  # an idle connection is closed by now
+        saved = measure_saves(Client(running.port))  # an idle connection has been closed
         limiter = limiter_cost(running.data_dir)
     rows = [
         ["`checkpoint_search`, all projects", *figures(everywhere)],
@@ -120,7 +120,7 @@ def main() -> None:
 
 
 def measure_saves(client: Client) -> list[float]:
-    """New checkpoints of the size that people write, deleted again afterwards."""
+    """Time saves of checkpoints of a usual size, and delete them afterwards."""
     times, ids = [], []
     for number, record in enumerate(sets.read("notes/corpus.jsonl")[:200]):
         text = f"{record['text']} (kept for the {number}th time)"
@@ -135,7 +135,7 @@ def measure_saves(client: Client) -> list[float]:
 
 
 def limiter_cost(data_dir: Path) -> float:
-    """Milliseconds for both buckets of a call, in the Valkey of the running server."""
+    """Time both rate limits of a call, in milliseconds, in the Valkey of the running server."""
     os.environ |= {"CONTEXTD_DATA_DIR": str(data_dir), "CONTEXTD_RATE_LIMITS": "on"}
     os.environ["DJANGO_SETTINGS_MODULE"] = "contextd.settings"
     django.setup()

@@ -1,4 +1,4 @@
-"""`make eval`, code: repositories indexed and searched as they are, beside two plain rankings."""
+"""`make eval`, code: search in indexed repositories, compared with two plain rankings."""
 
 import math
 import tempfile
@@ -32,7 +32,7 @@ ORDER BY ts_rank(words, asked, 1) DESC, number LIMIT %s
 
 @dataclass(frozen=True)
 class Task:
-    """A corpus and its queries; a query is asked within its repository, where it has one."""
+    """A corpus and its queries; a query that names a repository searches only there."""
 
     name: str
     corpus: str
@@ -48,7 +48,7 @@ TASKS = [
 
 @dataclass(frozen=True)
 class Document:
-    """A file, or a function that is made a file of its own below its module's name."""
+    """A file, or a function stored as a file of its own below the name of its module."""
 
     number: int
     name: str
@@ -101,7 +101,7 @@ def fill(root: Path, documents: Iterable[Document]) -> None:
 
 
 def index(folders: Iterable[Path]) -> None:
-    """Found by words at once; then all that has no vector yet is embedded, as a worker does."""
+    """Index for search by words, then embed what has no vector yet, as a worker does."""
     for folder in folders:
         started = services.begin(
             auth.local_caller("cli"),
@@ -113,7 +113,7 @@ def index(folders: Iterable[Path]) -> None:
         )
         services.index(started.job_id)
     for _ in range(EMBEDDED_IN):
-        with suppress(EmbeddingUnavailable):  # a machine that has other work to do is slow at it
+        with suppress(EmbeddingUnavailable):  # a busy machine is slow at it
             for _ in backlog.embed_batches():
                 pass
     if left := backlog.count_pending():

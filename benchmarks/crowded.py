@@ -1,6 +1,6 @@
 """100,000 checkpoints and 100,000 recorded calls, most of them copied within the database.
 
-A copy of a checkpoint has its words, a vector near its own, and belongs to one of five projects.
+A copy of a checkpoint has the same words and a nearby vector, and belongs to one of five projects.
 """
 
 import random
@@ -26,7 +26,7 @@ PROJECTS = 5
 STORED_AT_ONCE = 25
 SEED = 9
 SHIFT = 0.02
-"""So far a copy's vector is from the first one's, in each of its numbers."""
+"""The largest difference between a copy's vector and the original, per component."""
 
 COPIES = """
 INSERT INTO checkpoints_checkpoint (id, project_id, project_path, summary, description, context,
@@ -71,7 +71,7 @@ FROM checkpoints_checkpoint;
 SELECT setval(pg_get_serial_sequence('search_passage', 'id'), max(id)) FROM search_passage;
 """
 
-# What was called, how often of a hundred, and what it searched or was about.
+# The operation, its share in percent, and what it searched or was about.
 CALLS = """
 INSERT INTO analytics_worksession (key, principal, client, context, door, projects, calls,
     began_at, ended_at)
@@ -111,7 +111,7 @@ CALLS_OF_SESSION = 20
 
 
 def fill() -> str:
-    """Where they are not there yet, in a database that is kept; says what is there."""
+    """Fill a database that is kept between runs, unless it is full; return what it holds."""
     projects = [Project.objects.get_or_create(name=f"team {n}")[0].pk for n in range(PROJECTS)]
     if Checkpoint.objects.count() < SIZE:
         store_first(projects[0])
@@ -148,7 +148,7 @@ def store_first(project: int) -> None:
 
 
 def copy_them(projects: list[int]) -> None:
-    """Without the index of vectors, which is made faster of all of them at once."""
+    """Copy without the vector index, since building it once at the end is faster."""
     space = Space.objects.get()
     collections = [
         Collection.objects.get_or_create(domain=DOMAIN, project_id=project)[0].pk
@@ -175,7 +175,7 @@ def copy_them(projects: list[int]) -> None:
         for collection in collections:
             vectors.recount(collection)
         run("SET CONSTRAINTS ALL IMMEDIATE; SET LOCAL maintenance_work_mem = '1GB'")
-        vectors._create_index(space.name, space.dimensions)
+        vectors.create_index(space.name, space.dimensions)
 
 
 def record_calls(projects: list[int]) -> None:

@@ -1,26 +1,25 @@
-"""`make eval`, diagnosis: labelled errors asked of `troubleshoot`, with the patterns that ship."""
+"""`make eval`, diagnosis: labelled errors given to `troubleshoot`, with the shipped patterns."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
 from benchmarks import report
+from benchmarks.calling import CALLER
 from benchmarks.server import ROOT
 from contextd import pipeline, search, shipped
-from contextd.callers import Caller, Entry
 from troubleshoot import library
 from troubleshoot.operations import Diagnosed
 
-CALLER = Caller(principal="benchmark", door="cli", entry=Entry())
 LABELLED = ROOT / "tests/troubleshoot/labelled.yaml"
 LEVELS = ["high", "medium", "low"]
 
 
 @dataclass(frozen=True)
 class Case:
-    """What was expected, none of it for an error that no pattern explains, and what came."""
+    """The expected patterns, none for an error that no pattern explains, and the answer."""
 
     expected: frozenset[str]
     answer: Diagnosed
@@ -53,8 +52,7 @@ def main() -> None:
 
 def ask(case: dict[str, Any]) -> Case:
     answer = pipeline.call("troubleshoot", {"error_message": case["error"]}, CALLER)
-    assert isinstance(answer, Diagnosed)  # noqa: S101  (for the type)
-    return Case(frozenset(case["expect"]), answer)
+    return Case(frozenset(case["expect"]), cast(Diagnosed, answer))
 
 
 def accuracy(cases: Sequence[Case]) -> str:

@@ -1,7 +1,6 @@
-"""`make bench`, door: a tool that does nothing, here and on the bare SDK, in the same run."""
+"""`make bench`, door: a tool that does nothing, on contextd and on the bare SDK, in one run."""
 
 import asyncio
-import json
 import os
 import statistics
 import subprocess
@@ -10,40 +9,27 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from benchmarks import report, server
-from benchmarks.client import META, PROTOCOL
+from benchmarks import mcp, report, server
 
 SESSIONS = 16
 CALLS = 100
 ROUNDS = 5
-ENOUGH = 0.6
+MIN_SHARE = 0.6
 
 
 async def calls_per_second(port: int) -> float:
-    """What that many clients get when each calls again as soon as it is answered."""
+    """Measure the rate when each client calls again as soon as it has an answer."""
     clients = [await asyncio.open_connection("127.0.0.1", port) for _ in range(SESSIONS)]
-    request = request_of(port)
+    request = mcp.http_request(port, "noop", {})
     started = time.perf_counter()
-    await asyncio.gather(*(call_again_and_again(*client, request) for client in clients))
+    await asyncio.gather(*(call_repeatedly(*client, request) for client in clients))
     seconds = time.perf_counter() - started
     for _, writer in clients:
         writer.close()
     return SESSIONS * CALLS / seconds
 
 
-def request_of(port: int) -> bytes:
-    params = {"name": "noop", "arguments": {}, "_meta": META}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    body = json.dumps(message).encode()
-    head = (
-        f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
-        f"Accept: application/json, text/event-stream\r\nContent-Length: {len(body)}\r\n"
-        f"MCP-Protocol-Version: {PROTOCOL}\r\nMcp-Method: tools/call\r\nMcp-Name: noop\r\n\r\n"
-    )
-    return head.encode() + body
-
-
-async def call_again_and_again(
+async def call_repeatedly(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes
 ) -> None:
     for _ in range(CALLS):
@@ -82,7 +68,7 @@ def wait_until_listening(port: int) -> None:
 
 
 def measure() -> list[tuple[float, float]]:
-    """By turns, so that what else happens on the machine befalls both."""
+    """Alternate between the two, so that other load on the machine affects both."""
     os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.noop.settings"
     with bare() as bare_port, server.running(server.SHIPPED) as ours:
         asyncio.run(calls_per_second(ours.port))
@@ -99,11 +85,11 @@ def main() -> None:
     table = report.table(["bare SDK, calls/s", "contextd, calls/s", "share"], rows)
     text = (
         f"A tool that does nothing, called by {SESSIONS} clients at once over keep-alive HTTP, "
-        f"protocol {PROTOCOL}, rate limits off, with authentication, context and audit.\n\n"
-        f"{table}\n\nMedian share: {share:.0%}; wanted are {ENOUGH:.0%}."
+        f"protocol {mcp.PROTOCOL}, rate limits off, with authentication, context and audit.\n\n"
+        f"{table}\n\nMedian share: {share:.0%}; the goal is {MIN_SHARE:.0%}."
     )
     report.write("door", "The MCP door beside the bare SDK", "make bench", text)
-    sys.exit(share < ENOUGH)
+    sys.exit(share < MIN_SHARE)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,19 @@
-"""`make eval`, errors: every record a remediation, every query asked by `remediation_search`."""
+"""`make eval`, errors: every record is a remediation, every query a `remediation_search`."""
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from django.conf import settings
 
 from benchmarks import fixes, published, quality, report, sets
+from benchmarks.calling import CALLER
 from contextd import pipeline
-from contextd.callers import Caller, Entry
 from contextd.search import embedding
 from remediations.operations import RemediationMatches
 
-CALLER = Caller(principal="benchmark", door="cli", entry=Entry())
 LIMIT = 100
 FLOORS = [0.0, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8]
 PUBLISHED_FLOORS = (0.5, 0.3, 0.6)
@@ -30,7 +30,7 @@ class Answer:
         return [name for name, score in self.found[:10] if score >= floor]
 
     def is_answered_without_the_right_one(self, floor: float) -> bool:
-        """Whether something else is shown: what a caller gets for an error nobody has fixed."""
+        """Return whether anything else is found, as for an error that nobody has fixed."""
         return any(score >= floor for name, score in self.found if name not in self.query.relevant)
 
 
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def ask(queries: Sequence[sets.Query], names: fixes.Names) -> tuple[list[Answer], list[float]]:
-    """Answers, and the milliseconds that ten results of each take."""
+    """Return the answers, and the milliseconds that ten results of each take."""
     embedding.warm_up()
     answers, times = [], []
     for query in queries:
@@ -79,9 +79,7 @@ def search(query: sets.Query, limit: int) -> RemediationMatches:
         "limit": limit,
         "min_score": 0,
     }
-    matches = pipeline.call("remediation_search", arguments, CALLER)
-    assert isinstance(matches, RemediationMatches)  # noqa: S101  (for the type)
-    return matches
+    return cast(RemediationMatches, pipeline.call("remediation_search", arguments, CALLER))
 
 
 def rate_as_published(

@@ -16,12 +16,12 @@ from remediations.reading import Reading
 BATCH = 8
 
 Names = dict[str, list[str]]
-"""Of a remediation, by its id, those of the evaluation records that it was made from."""
+"""The ids of the evaluation records that each remediation was made from, by its id."""
 
 
 @dataclass(frozen=True)
 class Fix:
-    """An evaluation record as an assistant would save it."""
+    """Return an evaluation record as an assistant would save it."""
 
     name: str
     error_message: str
@@ -42,9 +42,9 @@ def of_record(record: dict[str, Any]) -> Fix:
 
 
 def store(fixes: Iterable[Fix], size: int = BATCH) -> Names:
-    """So many are embedded together.
+    """Store fixes, embedding `size` of them at a time.
 
-    Of fixes that are the same the first is kept, as it is when they are saved one after another.
+    The first of equal fixes is kept, as when they are saved one after another.
     """
     names: Names = defaultdict(list)
     for batch in _batches(fixes, size):
@@ -77,7 +77,7 @@ def _row(fix: Fix, read: Reading) -> tuple[Remediation, bool]:
     return Remediation.objects.get_or_create(
         fingerprint=read.fingerprint,
         solution_digest=services.digest_of(fix.solution),
-        project_id=fix.project,  # type: ignore[misc]  # the stubs forget that it may be null
+        project_id=fix.project,  # type: ignore[misc]  # the stubs omit that it may be null
         defaults={
             "error_message": fix.error_message,
             "error_type": read.error_type,

@@ -17,7 +17,7 @@ Call = Callable[[], Awaitable[object]]
 
 
 async def times(call: Call) -> list[float]:
-    """Milliseconds of calls one after the other."""
+    """Time sequential calls, in milliseconds."""
     for _ in range(WARM_UP):
         await call()
     taken = []

@@ -1,4 +1,4 @@
-"""`make bench`, knowledge that ships: how long `troubleshoot` and `tmkb_query` take over `/mcp`."""
+"""`make bench`, shipped knowledge: latency of `troubleshoot` and `tmkb_query` over `/mcp`."""
 
 import yaml
 
@@ -22,7 +22,7 @@ def contexts() -> list[str]:
 
 
 def measured(client: Client, name: str, argument: str, asked: list[str]) -> list[float]:
-    """Milliseconds of each call but the first few."""
+    """Time each call but the first few, in milliseconds."""
     return [client.timed(name, **{argument: text})[1] for text in asked][WARM:]
 
 

@@ -1,4 +1,4 @@
-"""100,000 remediations, made from the evaluation records, and their ranking without short cuts."""
+"""100,000 remediations made from the evaluation records, and their exhaustive ranking."""
 
 from dataclasses import replace
 from itertools import islice
@@ -22,16 +22,16 @@ STACK, SOLUTION = 300, 200
 STORED_AT_ONCE = 64
 SECONDS = 20
 RATED = 1000
-"""So many of the best are compared in detail; what that adds to a score lifts nothing further."""
+"""How many of the best are compared in detail, which cannot raise any other above them."""
 
 
 def fill() -> str:
-    """Store until there are enough, in a database that is kept; says what is there."""
+    """Fill a database that is kept between runs, unless it is full; return what it holds."""
     projects = [Project.objects.get_or_create(name=f"team {n}")[0].pk for n in range(PROJECTS)]
     source = variations.source_of(
         [shortened(record) for record in sets.read("errors/corpus.jsonl")]
     )
-    programs = SIZE // (PROJECTS * len(source.fixes)) + 3  # some are the same, and stored once
+    programs = SIZE // (PROJECTS * len(source.fixes)) + 3  # equal ones are stored once
     there = Remediation.objects.count()
     if there < SIZE:
         made = islice(variations.many(source, programs, projects), there, None)
@@ -53,7 +53,7 @@ def shortened(record: dict[str, Any]) -> Fix:
 
 
 def queries() -> list[dict[str, Any]]:
-    """The evaluation queries, whole, as another program prints them in another run."""
+    """Return the complete evaluation queries, as another program prints them in another run."""
     asked = [
         Fix(query.id, query.error, query.text if query.text != query.error else "", "")
         for query in sets.queries("errors/queries.jsonl")
@@ -64,7 +64,7 @@ def queries() -> list[dict[str, Any]]:
 
 
 def exact_scores(asked: dict[str, Any], limit: int) -> list[float]:
-    """The scores of the best matches, found by rating every passage there is."""
+    """Return the scores of the best matches, found by rating every passage."""
     read = reading.read(asked["error_message"], asked["stack_trace"])
     embedded = embedding.embed([read.text], SECONDS)
     every = set(Passage.objects.values_list("pk", flat=True))

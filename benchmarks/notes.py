@@ -1,4 +1,4 @@
-"""`make eval`, notes: every record saved through MCP as a checkpoint, every query asked there."""
+"""`make eval`, notes: every record is saved as a checkpoint, and every query asked, over MCP."""
 
 from pathlib import Path
 
@@ -9,14 +9,14 @@ SUMMARY, DESCRIPTION = 500, 5000
 
 
 def checkpoint_of(text: str) -> dict[str, str]:
-    """The first line is the summary; what does not fit there is the description."""
+    """Use the first line as the summary and the rest as the description."""
     head, _, rest = text.strip().partition("\n")
     summary = head[:SUMMARY]
     return {"summary": summary, "description": (head[SUMMARY:] + "\n" + rest).strip()[:DESCRIPTION]}
 
 
 def save_all(client: Client) -> tuple[dict[str, str], list[float]]:
-    """The evaluation set's id of each checkpoint id, and the milliseconds of each save."""
+    """Return the evaluation set's id by checkpoint id, and the milliseconds of each save."""
     names, times = {}, []
     for record in sets.read("notes/corpus.jsonl"):
         path = f"/eval/{record['project']}"

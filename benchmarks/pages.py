@@ -1,4 +1,4 @@
-"""`make bench`, pages: how fast the server answers with each at 100,000 records."""
+"""`make bench`, pages: latency of each page at 100,000 records."""
 
 import http.client
 import time
@@ -16,7 +16,7 @@ KEPT = server.ROOT / ".contextd-bench-pages"
 
 
 def pages(first: int, project: int) -> dict[str, list[str]]:
-    """The addresses of each page; no two searches are the same."""
+    """Return the addresses of each page; no two searches are the same."""
     queries = [query[:100] for query in asked()]
     records = [f"/dashboard/records/checkpoint/{first + 7 * n}/" for n in range(ASKED)]
     return {
@@ -35,7 +35,7 @@ def pages(first: int, project: int) -> dict[str, list[str]]:
 
 
 def measure(port: int, addresses: Sequence[str]) -> list[float]:
-    """Milliseconds until the whole page is there, over one connection."""
+    """Time whole pages over one connection, in milliseconds."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     times = list(islice(timed(connection, addresses), ASKED))
     connection.close()

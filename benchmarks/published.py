@@ -1,4 +1,4 @@
-"""The rule of the specification, taken literally: 0.7 cosine + 0.3 edit similarity.
+"""The rule of the specification, applied literally: 0.7 cosine + 0.3 edit similarity.
 
 Whole texts are embedded as they are, each once, and every record is compared with every query.
 """
@@ -22,7 +22,7 @@ Scores = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Side:
-    """Queries or records: what of them is embedded, and what is compared letter by letter."""
+    """Queries or records: the texts that are embedded, and those compared by edit distance."""
 
     texts: Sequence[str]
     lines: Sequence[str]
@@ -30,7 +30,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Rated:
-    """Of each query (row) and record (column): cosine, edit similarity, and both together."""
+    """For each query (row) and record (column): cosine, edit similarity, and their combination."""
 
     semantic: Scores
     string: Scores
@@ -42,7 +42,7 @@ class Rated:
 
 
 def rate(asked: Side, stored: Side, models: Path) -> Rated:
-    """The edit similarity is 1 - distance / length, whatever the case."""
+    """Return edit similarities: 1 - distance / length, ignoring case."""
     backend = LocalBackend(models)
     questions, answers = (
         np.asarray(backend.embed(side.texts, math.inf), np.float32) for side in (asked, stored)
@@ -57,5 +57,5 @@ def rate(asked: Side, stored: Side, models: Path) -> Rated:
 
 
 def best(scores: Scores, ids: Sequence[str], limit: int) -> list[tuple[str, float]]:
-    """The records of one query with their scores, the best first."""
+    """Return the records of one query with their scores, the best first."""
     return [(ids[i], float(scores[i])) for i in np.argsort(-scores, kind="stable")[:limit]]

@@ -1,4 +1,4 @@
-"""Tables of how well something is found, for each subset and over all."""
+"""Tables of retrieval quality, for each subset and over all."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Rankings = Sequence[tuple[sets.Query, Sequence[str]]]
 
 @dataclass(frozen=True)
 class Ranked:
-    """What one way of ranking made of the queries; `times` in milliseconds where measured."""
+    """The results of one way of ranking; `times` are milliseconds, where measured."""
 
     name: str
     rankings: Rankings
@@ -24,7 +24,7 @@ def table(*ways: Ranked) -> str:
 
 
 def macro(rankings: Rankings) -> sets.Quality:
-    """The mean of the subsets, so that a large one does not outweigh the others."""
+    """Average over the subsets, so that a large one does not outweigh the others."""
     of_subsets = [sets.quality(pairs) for pairs in _by_subset(rankings).values()]
     means = (
         sum(column) / len(of_subsets) for column in zip(*map(_figures, of_subsets), strict=True)

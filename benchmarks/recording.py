@@ -1,4 +1,4 @@
-"""`make bench`, recording: what it costs a call to be recorded, beside what it takes."""
+"""`make bench`, recording: the cost of recording a call, compared with the call itself."""
 
 import statistics
 import time
@@ -22,7 +22,7 @@ LIMIT_MS = 0.5
 
 @dataclass
 class Spent:
-    """Milliseconds, by the clock and of the processor."""
+    """Milliseconds of wall-clock time and of CPU time."""
 
     elapsed: list[float] = field(default_factory=list)
     worked: list[float] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Spent:
 
 
 def make_calls(caller: Caller) -> tuple[Spent, Spent]:
-    """What the calls took, and what it took to tell those who record that they had ended."""
+    """The cost of the calls, and of notifying the recorders that they ended."""
     operation = operations.get("checkpoint_search")
     calls, recorded = Spent(), Spent()
     for number in range(CALLS):

@@ -41,11 +41,11 @@ def main() -> None:
 def share_of_best_found(
     port: int, asked: Sequence[Arguments], exact: Callable[[Arguments, int], list[float]]
 ) -> float:
-    """By scores, since there are equal ones."""
+    """Compare scores, since several records may have the same."""
     shares: list[float] = []
     for arguments in asked:
         least = exact(arguments, LIMIT)[-1] - TIE
-        client = Client(port)  # rating all takes so long that an idle connection is closed
+        client = Client(port)  # an idle connection is closed while all are rated
         answer = client.call("remediation_search", **arguments, limit=LIMIT, min_score=0)
         good = sum(match["match_score"] >= least for match in answer["results"])
         shares.append(good / LIMIT)

@@ -1,4 +1,4 @@
-"""Measured figures go to docs/benchmarks.md, each section with machine, sizes and command."""
+"""Writes measured figures to docs/benchmarks.md, each section with machine, sizes and command."""
 
 import os
 import platform
@@ -12,7 +12,7 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 
 
 def machine() -> str:
-    """With its load in the last five minutes, since it may have had other work to do."""
+    """Describe this machine with its load over five minutes, since other work affects figures."""
     gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
         f"{os.cpu_count()} cores ({cpu()}) under a load of {os.getloadavg()[1]:.1f}, "
@@ -32,7 +32,7 @@ def table(heads: list[str], rows: list[list[str]]) -> str:
 
 
 def write(name: str, title: str, command: str, text: str) -> None:
-    """Replace the section of that name, or add it, and print it."""
+    """Replace or add the section of that name, and print it."""
     day = datetime.now(UTC).date().isoformat()
     body = f"## {title}\n\n{day}, {machine()}, `{command}`.\n\n{text}"
     section = f"<!-- {name} -->\n{body}\n<!-- /{name} -->"

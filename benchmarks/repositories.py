@@ -18,7 +18,7 @@ from benchmarks import report, server, sets
 from benchmarks.client import Client
 
 PACKAGES = ["django==5.2.19", "sympy==1.14.0"]
-# Not within this project, whose passages they would be counted with.
+# Outside this project, whose passages would otherwise include theirs.
 SOURCES = Path(tempfile.gettempdir()) / "contextd-bench-sources"
 QUERIES = [
     "where are passwords hashed",
@@ -36,7 +36,7 @@ TOOL_SECONDS = 310
 
 @dataclass
 class Measured:
-    """What indexing one folder took; `waits` are milliseconds of searches made meanwhile."""
+    """The cost of indexing one folder; `waits` are milliseconds of concurrent searches."""
 
     name: str
     first: dict[str, Any]
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def unpacked(package: str) -> Path:
-    """The source distribution, downloaded once."""
+    """Return the folder of a source distribution, downloaded once."""
     folder = SOURCES / package.replace("==", "-")
     if not folder.exists():
         SOURCES.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ def measure(running: server.Server, folder: Path) -> Measured:
 
 
 def index(port: int, folder: Path) -> dict[str, Any]:
-    """However long it takes."""
+    """Wait without a limit."""
     client = Client(port, timeout=TOOL_SECONDS)
     status = client.call("index_repository", path=str(folder))
     while status["state"] in ("queued", "running"):
@@ -119,7 +119,7 @@ def index(port: int, folder: Path) -> dict[str, Any]:
 
 @contextmanager
 def searching(port: int) -> Iterator[list[float]]:
-    """What each search took while the block runs."""
+    """Collect the latency of searches while the block runs."""
     over = threading.Event()
     waits: list[float] = []
 
@@ -137,7 +137,7 @@ def searching(port: int) -> Iterator[list[float]]:
 
 @contextmanager
 def watching(parent: int) -> Iterator[list[float]]:
-    """The memory of the worker in MiB, again and again while the block runs."""
+    """Sample the memory of the worker, in MiB, while the block runs."""
     over = threading.Event()
     peaks = [0.0]
 
@@ -161,7 +161,7 @@ def running_thread(work: Any, over: threading.Event) -> Iterator[None]:
 
 
 def worker_megabytes(parent: int) -> float:
-    """Resident memory of the largest Celery process that `up` has started."""
+    """Return the resident memory of the largest Celery process that `up` has started."""
     sizes = [0]
     for child in psutil.Process(parent).children(recursive=True):
         with suppress(psutil.NoSuchProcess):

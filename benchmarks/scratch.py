@@ -16,7 +16,7 @@ from contextd import embedded
 
 @contextmanager
 def database() -> Iterator[None]:
-    """Settings are read after it has begun; they name a database that is gone when it ends."""
+    """Use a temporary database while the block runs; settings are read at its start."""
     with tempfile.TemporaryDirectory(prefix="contextd-bench-") as fresh:
         folder = Path(fresh)
         folder.chmod(0o711)
@@ -27,7 +27,7 @@ def database() -> Iterator[None]:
 
 
 def use_data_of(folder: Path) -> None:
-    """Make this process one of those that work on the data there; settings are read now."""
+    """Set up Django to work on the data in that folder."""
     os.environ |= {
         "CONTEXTD_DATA_DIR": str(folder),
         "CONTEXTD_LOG_LEVEL": "ERROR",

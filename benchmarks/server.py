@@ -21,7 +21,7 @@ from contextd import embedded
 
 ROOT = Path(__file__).resolve().parent.parent
 SHIPPED = ROOT / ".contextd-bench-shipped"
-"""A folder for what leaves nothing behind: what ships is embedded in it once, not each time."""
+"""A folder for benchmarks that leave no data: shipped knowledge is embedded in it only once."""
 
 WEB = "contextd.serving"
 START_SECONDS = 180
@@ -41,7 +41,7 @@ class Server:
 
 @contextmanager
 def running(data_dir: Path | None = None) -> Iterator[Server]:
-    """Once what ships is embedded, too; rates are off."""
+    """Run a server without rate limits, and yield it once shipped knowledge is embedded."""
     with ready(data_dir) as server:
         wait_until_embedded(server.data_dir)
         yield server
@@ -49,7 +49,7 @@ def running(data_dir: Path | None = None) -> Iterator[Server]:
 
 @contextmanager
 def ready(data_dir: Path | None = None) -> Iterator[Server]:
-    """Rates are off; a folder that is not given is a fresh one, removed at the end."""
+    """Run a server without rate limits, by default on a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="contextd-bench-") as fresh:
         folder = data_dir or Path(fresh)
         folder.mkdir(mode=0o711, parents=True, exist_ok=True)
@@ -89,7 +89,7 @@ def wait_until_ready(port: int, process: "subprocess.Popen[bytes]") -> None:
 
 
 def wait_until_embedded(folder: Path) -> None:
-    """Else what ships is embedded for minutes after a first start, beside what is measured."""
+    """Wait for the embedding after a first start, which takes minutes and distorts figures."""
     until = time.monotonic() + EMBED_SECONDS
     with psycopg.connect(embedded.database_url(folder), autocommit=True) as connection:
         while connection.execute(PENDING).fetchone() != (0,):
@@ -99,7 +99,7 @@ def wait_until_embedded(folder: Path) -> None:
 
 
 def part_of(ours: Server, word: str) -> psutil.Process:
-    """One that `up` may start again is looked for each time."""
+    """Look a process up each time, since `up` may restart it."""
     for child in psutil.Process(ours.process.pid).children():
         if word in " ".join(child.cmdline()):
             return child

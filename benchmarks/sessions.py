@@ -1,4 +1,4 @@
-"""`make bench`, sessions: what a call in a session costs, and the memory of sessions dropped."""
+"""`make bench`, sessions: the cost of a call in a session, and the memory of dropped sessions."""
 
 import http.client
 import itertools
@@ -19,7 +19,7 @@ INITIALIZE = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": CLIE
 
 
 class Session:
-    """A session of 2025-11-25 on one connection that stays open."""
+    """A session of 2025-11-25 on a connection that stays open."""
 
     def __init__(self, connection: http.client.HTTPConnection) -> None:
         self._connection = connection
@@ -34,7 +34,7 @@ class Session:
         self._post({"method": "notifications/initialized"})
 
     def ask(self, method: str, params: dict[str, Any]) -> float:
-        """How many milliseconds the answer took."""
+        """Return how many milliseconds the answer took."""
         started = time.perf_counter()
         answer = self._post({"method": method, "params": params, "id": next(self._ids)})
         if answer.status != http.HTTPStatus.OK:
@@ -61,7 +61,7 @@ def resident_kib(process: Path) -> int:
 
 
 def cost(session: Session, process: Path, method: str, params: dict[str, Any]) -> list[str]:
-    """A row: the middle latency of a call, and the processor time it takes the server."""
+    """Return a row: the median latency of a call, and its CPU time on the server."""
     for _ in range(100):
         session.ask(method, params)
     before = cpu_milliseconds(process)

@@ -15,7 +15,7 @@ EVAL = Path(os.environ.get("CONTEXTD_EVAL_DIR", ROOT.parent / "shared" / "eval")
 
 @dataclass(frozen=True)
 class Query:
-    """`error` is the line that tells it, `repo` where to look, in the sets that have them."""
+    """`error` is the line with the error and `repo` the scope, in the sets that have them."""
 
     id: str
     subset: str
@@ -27,7 +27,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Quality:
-    """Means over queries; `mrr` and `ndcg` look at the first ten."""
+    """Means over queries; `mrr` and `ndcg` consider the first ten."""
 
     recall_1: float
     recall_5: float

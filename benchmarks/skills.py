@@ -1,4 +1,4 @@
-"""`make bench`, skills: how fast they are found, listed and served at 10,000 of them."""
+"""`make bench`, skills: latency of search, lists and resources at 10,000 skills."""
 
 from itertools import islice
 from typing import Any
@@ -16,7 +16,7 @@ KEPT = server.ROOT / ".contextd-bench-skills"
 
 
 def fill() -> int:
-    """Store until there are enough, in a database that is kept; the number of passages."""
+    """Fill a database that is kept between runs; return the number of passages."""
     from django.db import connection, transaction
 
     from contextd import search
@@ -43,7 +43,7 @@ def fill() -> int:
 
 
 def text_of(text: str) -> tuple[str, str]:
-    """Headline and body."""
+    """Return headline and body."""
     parts = checkpoint_of(text)
     return parts["summary"], parts["description"]
 

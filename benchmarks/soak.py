@@ -1,9 +1,8 @@
-"""`make soak`: calls without end while upstreams and the gateway itself are killed at random.
+"""`make soak`: continuous calls while upstreams and the gateway itself are killed at random.
 
 SOAK_MINUTES says how long, 20 unless given. It fails when a call is lost (no answer at all), when
 most calls fail, or when memory, processes or file descriptors of the gateway or the web server
-grow. The gateway is killed in the first half only: in the second one nothing begins anew that
-could have grown.
+grow. The gateway is killed in the first half only, so that growth shows in the second.
 """
 
 import asyncio
@@ -25,9 +24,9 @@ MINUTES = float(os.environ.get("SOAK_MINUTES", "20"))
 CLIENTS = 8
 ANSWER_SECONDS = 90
 KILL_EVERY = (5, 25)
-"""Seconds. What ends again within half a minute is started later each time."""
+"""Seconds. Restarts of what ends within half a minute are delayed more each time."""
 GATEWAY_LIVES = 65
-"""Seconds before it is killed; `up` gives up what ends again and again within a minute."""
+"""Seconds before it is killed; `up` gives up what repeatedly ends within a minute."""
 TOOLS = {
     "odd__echo": 2000,
     "odd__add": 2000,
@@ -35,21 +34,21 @@ TOOLS = {
     "calm__echo": 2000,
     "calm__add": 2000,
 }
-"""How often each is called: with some hundred calls a second, one of them crashes once a minute."""
+"""Relative frequencies: at some hundred calls a second, about one crash a minute."""
 REFUSED_SECONDS = 0.5
-"""Who was refused waits, as clients do: else calls of the moments without an upstream are most."""
+"""Refused clients wait; otherwise most calls would fall in the moments without an upstream."""
 SETTLE_SECONDS = 20
-# Else an upstream that is killed every few seconds is given up, and nothing is tested any more.
-UNTIRING = """
+# Otherwise an upstream that is killed every few seconds is given up.
+MANY_RESTARTS = """
 UPDATE gateway_upstream SET restart_attempts = 1000, restart_backoff_ms = 200, updated_at = now()
 """
-MOST_GROWTH_MB = 50
-MOST_MORE_FILES = 20
+MAX_GROWTH_MB = 50
+MAX_MORE_FILES = 20
 
 
 @dataclass(frozen=True)
 class Weight:
-    """What a process and all below it hold."""
+    """The resources that a process and its descendants hold."""
 
     processes: int
     files: int
@@ -58,8 +57,8 @@ class Weight:
     def has_grown_since(self, before: "Weight") -> bool:
         return (
             self.processes > before.processes
-            or self.files > before.files + MOST_MORE_FILES
-            or self.megabytes > before.megabytes + MOST_GROWTH_MB
+            or self.files > before.files + MAX_MORE_FILES
+            or self.megabytes > before.megabytes + MAX_GROWTH_MB
         )
 
 
@@ -68,7 +67,7 @@ def gateway_of(ours: server.Server) -> psutil.Process:
 
 
 def weigh(ours: server.Server) -> list[Weight]:
-    """The gateway, and the web server."""
+    """Weigh the gateway and the web server."""
     return [
         Weight(
             processes=len(process.children(recursive=True)),
@@ -107,11 +106,11 @@ async def kill_on(
             victim.kill()
             outcomes["kills"] += 1
         except (RuntimeError, IndexError, psutil.NoSuchProcess):
-            continue  # it is being started again
+            continue  # it is restarting
 
 
 async def soak(ours: server.Server, outcomes: Counter[str], *, gateway_too: bool) -> None:
-    """Half of the time."""
+    """Run half of the whole time."""
     until = time.monotonic() + MINUTES * 60 / 2
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(kill_on(ours, until, outcomes, gateway_too=gateway_too))
@@ -125,7 +124,7 @@ def main() -> None:
         for namespace in ("odd", "calm"):
             add(ours, namespace, COMMAND)
         with psycopg.connect(embedded.database_url(ours.data_dir)) as connection:
-            connection.execute(UNTIRING)
+            connection.execute(MANY_RESTARTS)
         outcomes: Counter[str] = Counter()
         asyncio.run(soak(ours, outcomes, gateway_too=True))
         before = weigh(ours)

@@ -1,23 +1,22 @@
-"""`make eval`, threats: what developers say they build, asked by `tmkb_query`."""
+"""`make eval`, threats: descriptions of features given to `tmkb_query`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import report
+from benchmarks.calling import CALLER
 from contextd import search, shipped
-from contextd.callers import Caller, Entry
 from contextd.search import embedding
 from threats import services
 
 QUERIES = Path(__file__).parent.parent / "tests/threats/queries.tsv"
-CALLER = Caller(principal="benchmark", door="cli", entry=Entry())
 NONE = "none"
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A query, the threats of which one should be found, and those that were, the best first."""
+    """A query, the threats one of which should be found, and those found, the best first."""
 
     subset: str
     query: str
@@ -29,7 +28,7 @@ class Asked:
 
 
 def load() -> int:
-    """All that ships, found by words and meaning; how many threats there are."""
+    """Load and embed all shipped threats; return how many there are."""
     loaded = shipped.load(services.LIBRARY)
     while search.embed_pending():
         pass
@@ -37,7 +36,7 @@ def load() -> int:
 
 
 def ask() -> list[Asked]:
-    """Each line is a query and what it should find; a line with # begins a subset."""
+    """Read the queries and what each should find; a line with # begins a subset."""
     asked, subset = [], ""
     for line in QUERIES.read_text(encoding="utf-8").splitlines():
         query, _, keys = line.partition("\t")

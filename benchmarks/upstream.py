@@ -1,4 +1,4 @@
-"""An upstream to measure with: called directly, and through the door of a server."""
+"""An upstream that benchmarks call directly and through the MCP door of a server."""
 
 import asyncio
 import json
@@ -10,8 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
-from benchmarks import server
-from benchmarks.client import META, PROTOCOL
+from benchmarks import mcp, server
 
 COMMAND = [sys.executable, str(server.ROOT / "tests/gateway/misbehaving.py")]
 READY_SECONDS = 60
@@ -25,26 +24,24 @@ def manage(ours: server.Server, *words: str) -> str:
 
 
 def add(ours: server.Server, namespace: str, command: list[str], *options: str) -> None:
-    """Returns when its tools are offered."""
+    """Add an upstream, and return when its tools are offered."""
     manage(ours, "gateway", "add", namespace, *options, "--command", *command)
-    until = time.monotonic() + READY_SECONDS
+    deadline = time.monotonic() + READY_SECONDS
     while f"{namespace}\tstdio\tready" not in manage(ours, "gateway", "list"):
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             raise RuntimeError(manage(ours, "gateway", "show", namespace))
         time.sleep(0.2)
 
 
 @asynccontextmanager
 async def direct() -> AsyncIterator[Callable[[], Awaitable[object]]]:
-    """How to call `echo` with nothing in between."""
+    """Yield a function that calls `echo` with nothing in between."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*COMMAND, stdin=pipe, stdout=pipe)
     if process.stdin is None or process.stdout is None:
         raise RuntimeError("it has no pipes")
     to_process, from_process = process.stdin, process.stdout
-    params = {"name": "echo", "arguments": {}}
-    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    line = json.dumps(request).encode() + b"\n"
+    line = mcp.tool_call("echo", {}) + b"\n"
 
     async def call() -> object:
         to_process.write(line)
@@ -56,7 +53,7 @@ async def direct() -> AsyncIterator[Callable[[], Awaitable[object]]]:
 
 
 class Door:
-    """One keep-alive connection to /mcp."""
+    """A keep-alive connection to `/mcp`."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -69,8 +66,8 @@ class Door:
         self._writer.close()
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """What comes back, whether it is a result or an error."""
-        self._writer.write(self._request(tool, arguments))
+        """Return the JSON-RPC response, whether it is a result or an error."""
+        self._writer.write(mcp.http_request(self._port, tool, arguments))
         head = (await self._reader.readuntil(b"\r\n\r\n")).lower()
         if b"content-length:" in head:
             length = int(head.partition(b"content-length:")[2].partition(b"\r\n")[0])
@@ -87,15 +84,3 @@ class Door:
             await self._reader.readline()
         await self._reader.readline()
         return body
-
-    def _request(self, tool: str, arguments: dict[str, Any]) -> bytes:
-        params = {"name": tool, "arguments": arguments, "_meta": META}
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        body = json.dumps(message).encode()
-        head = (
-            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n"
-            "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
-            f"Content-Length: {len(body)}\r\nMCP-Protocol-Version: {PROTOCOL}\r\n"
-            f"Mcp-Method: tools/call\r\nMcp-Name: {tool}\r\n\r\n"
-        )
-        return head.encode() + body

@@ -1,4 +1,4 @@
-"""Many errors out of few: the same ones in other programs, at other places, on other machines."""
+"""Many errors from few: the same errors in other programs, places and machines."""
 
 import random
 import re
@@ -19,7 +19,7 @@ RENAMED = 4
 
 @dataclass(frozen=True)
 class Source:
-    """`names` are the identifiers that stand in all of the errors: what programs call things."""
+    """`names` are the identifiers in all of the errors."""
 
     fixes: Sequence[Fix]
     names: Sequence[str]
@@ -31,12 +31,12 @@ def source_of(fixes: Sequence[Fix]) -> Source:
 
 
 def names_in(text: str) -> list[str]:
-    """Identifiers of several words that are no types of errors, each once."""
+    """Return distinct identifiers of several words that are not types of errors."""
     return [name for name in dict.fromkeys(_NAME.findall(text)) if not _IS_TYPE.search(name)]
 
 
 def renamed(source: Source, fix: Fix, seed: str) -> Fix:
-    """The error in another program, whose functions and variables have other names."""
+    """Return the error in another program, with other names of functions and variables."""
     choose = random.Random(f"{seed} {fix.name}")  # noqa: S311
     stack_trace = fix.stack_trace or _stack(source, choose, fix.error_message)
     told = f"{fix.error_message}\n{stack_trace}"
@@ -56,7 +56,7 @@ def _stack(source: Source, choose: random.Random, error_message: str) -> str:
 
 
 def moved(fix: Fix, seed: str) -> Fix:
-    """The error in another run: other folders, numbers, addresses and versions."""
+    """Return the error in another run, with other folders, numbers, addresses and versions."""
     choose = random.Random(f"{seed} {fix.name}")  # noqa: S311
     folder = choose.choice(FOLDERS)
 
@@ -81,7 +81,7 @@ def _changed(fix: Fix, change: Callable[[str], str]) -> Fix:
 
 
 def many(source: Source, programs: int, projects: Sequence[int]) -> Iterator[Fix]:
-    """Each error in so many programs, and each of those in every project, in a run of its own."""
+    """Vary each error over programs and projects, each in a run of its own."""
     for program in range(programs):
         for fix in source.fixes:
             theirs = renamed(source, fix, f"program {program}")

@@ -1,4 +1,4 @@
-"""The SDK's own client, speaking a protocol version of our choice."""
+"""The SDK's own client, with a chosen protocol version."""
 
 import sys
 from collections.abc import AsyncIterator, Mapping
@@ -11,7 +11,7 @@ from mcp import ClientSession, StdioServerParameters, stdio_client
 from mcp.client import session as sdk_session
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.server import ROOT, Server, unmeasured
+from tests.server import ROOT, Server
 
 LEGACY_VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 MODERN_VERSION = "2026-07-28"
@@ -41,7 +41,7 @@ async def over_stdio(environment: Mapping[str, str], version: str) -> AsyncItera
     command = StdioServerParameters(
         command=sys.executable,
         args=["manage.py", "mcp_stdio"],
-        env=unmeasured(environment),
+        env=dict(environment),
         cwd=ROOT,
     )
     async with (
@@ -53,7 +53,7 @@ async def over_stdio(environment: Mapping[str, str], version: str) -> AsyncItera
 
 
 async def negotiate(session: ClientSession, version: str) -> None:
-    """The client's own handshake offers only the newest version."""
+    """Negotiate a version explicitly, since the client's own handshake offers only the newest."""
     if version == MODERN_VERSION:
         await session.discover()
         return

@@ -20,9 +20,9 @@ from contextd.callers import Caller, Entry
 from contextd.models import Project
 from contextd.operations import Operation
 from tests.plain_http import ACCEPT
-from tests.server import Server, environment, one_server, server
+from tests.server import Server, environment, one_server, server, unmeasured_processes
 
-__all__ = ["environment", "one_server", "server"]
+__all__ = ["environment", "one_server", "server", "unmeasured_processes"]
 
 
 class StrangerTo(Protocol):
@@ -33,13 +33,13 @@ class Call(Protocol):
     def __call__(self, name: str, /, **arguments: Any) -> Any: ...
 
 
-LONGEST = {"test_up.py", "test_mcp_stdio.py", "test_main_pages.py", "test_isolation.py"}
+LONG_FILES = {"test_up.py", "test_mcp_stdio.py", "test_main_pages.py", "test_isolation.py"}
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest begins first, so that no worker is left alone with it at the end."""
-    items.sort(key=lambda item: item.path.name not in LONGEST)
+    """Start the longest files first, so that they do not delay the end of the run."""
+    items.sort(key=lambda item: item.path.name not in LONG_FILES)
 
 
 FILLED = """
@@ -51,10 +51,9 @@ ORDER BY relname
 
 @pytest.fixture(autouse=True, scope="session")
 def quick_flush() -> Iterator[None]:
-    """A transactional test ends with empty tables, but for what migrations ship.
+    """Empty only tables with rows after a transactional test, except for shipped rows.
 
-    Only tables with something in them are emptied: truncating all takes longer than most tests.
-    Kinds of content and permissions stay too.
+    Truncating all tables takes longer than most tests. Content types and permissions stay.
     """
     migration = import_module("contexts.migrations.0004_default_context")
 
@@ -63,10 +62,10 @@ def quick_flush() -> Iterator[None]:
         with connection.cursor() as cursor:
             cursor.execute(FILLED, [list(tables - {"django_content_type", "auth_permission"})])
             filled = dict(cursor.fetchall())
-        # What nothing refers to is truncated, so that no index keeps what was deleted.
+        # Tables without references are truncated, so that no index keeps deleted entries.
         free = [table for table, is_referred_to in filled.items() if not is_referred_to]
         return [
-            "SET LOCAL session_replication_role = replica",  # which checks no foreign key
+            "SET LOCAL session_replication_role = replica",  # disables foreign key checks
             *(f"DELETE FROM {table}" for table in filled if filled[table]),  # noqa: S608
             *([f"TRUNCATE {', '.join(free)}"] if free else []),
         ]
@@ -81,7 +80,7 @@ def quick_flush() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def quick_passwords() -> Iterator[None]:
-    """Hashing one as it should be takes half a second, and many tests log somebody in."""
+    """Hash quickly: a secure hash takes half a second, and many tests log in."""
     quick = f"{hashers.__name__}.MD5PasswordHasher"
     with override_settings(PASSWORD_HASHERS=[quick, *settings.PASSWORD_HASHERS]):
         yield
@@ -89,7 +88,7 @@ def quick_passwords() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def events_when_asked() -> Iterator[None]:
-    """Calls are counted when a test asks for it, and not at odd times."""
+    """Store recorded calls only when a test asks for it, not periodically."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(recording.buffer, "seconds", None)
         yield
@@ -108,13 +107,13 @@ def no_events_of_others() -> None:
 
 @pytest.fixture
 def caller() -> Caller:
-    """Somebody who may use everything."""
+    """Return a caller who may use everything."""
     return Caller(principal="tester", door="cli", entry=Entry(), connection="test")
 
 
 @pytest.fixture
 def stranger_to(caller: Caller) -> StrangerTo:
-    """A caller who sees every project but those of the given paths."""
+    """Return a caller who sees every project but those of the given paths."""
 
     def stranger_to(*paths: str | Path) -> Caller:
         seen = Project.objects.exclude(paths__path__in=map(str, paths))
@@ -126,7 +125,7 @@ def stranger_to(caller: Caller) -> StrangerTo:
 
 @pytest.fixture(scope="session")
 def warm_model() -> None:
-    """A server loads the embedding model before it is ready, and no call waits for that."""
+    """Load the embedding model, as servers do before they are ready, so that no call waits."""
     search.warm_up()
 
 
@@ -156,7 +155,7 @@ def told() -> Iterator[list[str | None]]:
 
 @pytest.fixture
 def http(server: Server) -> Iterator[httpx2.Client]:
-    """A plain client of the server."""
+    """Yield a plain HTTP client of the server."""
     with httpx2.Client(base_url=server.url, headers={"Accept": ACCEPT}, timeout=30) as client:
         yield client
 
@@ -168,7 +167,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture
 def declared() -> Iterator[dict[str, Operation]]:
-    """The registry, put back as it was when the test ends."""
+    """Yield the registry of operations, restored after the test."""
     before = dict(operations._registry)
     yield operations._registry
     operations._registry.clear()

@@ -1,4 +1,4 @@
-"""Two that want the same rows at once."""
+"""Calls that compete for the same rows."""
 
 import time
 from typing import Any
@@ -11,11 +11,11 @@ WAITING = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'
 """
-LONGEST_WAIT = 10
+MAX_WAIT_SECONDS = 10
 
 
 def in_thread(call: Call, name: str, **arguments: Any) -> Any:
-    """Call an operation in a thread that keeps no connection afterwards."""
+    """Call an operation from a thread, and close its connection afterwards."""
     try:
         return call(name, **arguments)
     finally:
@@ -23,11 +23,11 @@ def in_thread(call: Call, name: str, **arguments: Any) -> Any:
 
 
 def wait_for_somebody_waiting() -> None:
-    """Until another connection waits for a row that is locked here."""
-    until = time.monotonic() + LONGEST_WAIT
+    """Wait until another connection waits for a row that is locked here."""
+    until = time.monotonic() + MAX_WAIT_SECONDS
     with connection.cursor() as cursor:
         while time.monotonic() < until:
-            # Within a transaction the view stays what it was when it was first read.
+            # Within a transaction the view keeps the rows of its first read.
             cursor.execute("SELECT pg_stat_clear_snapshot()")
             cursor.execute(WAITING)
             if cursor.fetchone()[0]:

@@ -1,4 +1,4 @@
-"""Programs from npm that tests run, on the Node that comes with them (`make node`)."""
+"""Programs from npm that tests run, on the Node installed with them (`make node`)."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ needs_node = pytest.mark.skipif(
 
 
 def node(script: str) -> list[str]:
-    """The command that runs a script of an installed package."""
+    """Return the command that runs a script of an installed package."""
     return [str(NODE), str(FOLDER / script)]
 
 

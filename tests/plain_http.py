@@ -1,4 +1,4 @@
-"""JSON-RPC messages of our own making, for what the SDK's client would never send."""
+"""Hand-made JSON-RPC messages, for what the SDK's client never sends."""
 
 import json
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def initialize(version: str) -> dict[str, Any]:
 
 
 def modern(method: str, **params: Any) -> dict[str, Any]:
-    """The arguments of a post, as 2026-07-28 has them."""
+    """Return the arguments of a POST in 2026-07-28."""
     headers = {"MCP-Protocol-Version": MODERN_VERSION, "Mcp-Method": method}
     if "name" in params:
         headers["Mcp-Name"] = params["name"]
@@ -31,7 +31,7 @@ def modern(method: str, **params: Any) -> dict[str, Any]:
 
 
 def open_session(http: httpx2.Client, headers: dict[str, str] | None = None) -> dict[str, str]:
-    """The headers that belong to a new session of 2025-11-25."""
+    """Open a session of 2025-11-25, and return its headers."""
     headers = headers or {}
     response = http.post("/mcp", json=initialize("2025-11-25"), headers=headers)
     session = {"Mcp-Session-Id": response.headers["mcp-session-id"], **headers}
@@ -41,14 +41,14 @@ def open_session(http: httpx2.Client, headers: dict[str, str] | None = None) -> 
 
 
 def events(response: httpx2.Response) -> Iterator[Any]:
-    """The JSON-RPC messages of a stream, as they come."""
+    """Yield the JSON-RPC messages of a stream as they arrive."""
     for line in response.iter_lines():
         if line.startswith("data: {"):
             yield json.loads(line.removeprefix("data: "))
 
 
 def answer_of(response: httpx2.Response) -> Any:
-    """The JSON-RPC message in a plain or streamed answer."""
+    """Return the JSON-RPC message of a plain or streamed answer."""
     if response.headers["content-type"] == "application/json":
         return response.json()
     (line,) = [line for line in response.text.splitlines() if line.startswith("data: {")]

@@ -1,6 +1,6 @@
-"""What an OpenAPI document promises is what is answered, whatever is asked.
+"""Checks that answers conform to an OpenAPI document, whatever the request.
 
-`PROMISE_EXAMPLES=200 make promises` asks more than the tests do.
+`PROMISE_EXAMPLES=200 make promises` tries more requests than the tests do.
 """
 
 import os
@@ -33,7 +33,7 @@ def from_this_machine(environment: dict[str, Any], start: Callable[..., Any]) ->
 
 
 def check(document: str, *, examples: int) -> list[str]:
-    """Ask so much of each address, always the same; returns which addresses there are."""
+    """Try that many requests of each address, always the same; return the addresses."""
     schema = schemathesis.openapi.from_wsgi(document, from_this_machine)
     tried = settings(
         max_examples=int(os.environ.get("PROMISE_EXAMPLES", examples)),

@@ -19,11 +19,15 @@ ROOT = Path(__file__).parent.parent
 START_SECONDS = 60
 STOP_SECONDS = 15
 EVENTUALLY_SECONDS = 20
+# Set by coverage (`patch = ["subprocess"]`) for the processes that are to be measured.
+COVERAGE = "COVERAGE_PROCESS_CONFIG"
+
+_coverage: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where it listens, the environment that it and its like run in, and what it has logged."""
+    """Its address, the environment of its processes, its log and its process id."""
 
     url: str
     environment: Mapping[str, str]
@@ -33,23 +37,23 @@ class Server:
 
 @pytest.fixture
 def environment(transactional_db: None) -> Mapping[str, str]:
-    """For processes of a test: this run's servers, its test database, the app `tests.door`.
+    """Return the environment for processes of a test: test database and app `tests.door`.
 
-    What they see and write is committed, and gone again after the test.
+    They see and write committed rows, which the end of the test deletes.
     """
     return environment_of_processes()
 
 
 @pytest.fixture
 def server(transactional_db: None, one_server: Server) -> Server:
-    """One process for all tests; `environment` tells what to know about rows."""
+    """Return the web process that all tests share; for rows see `environment`."""
     return one_server
 
 
 @pytest.fixture(scope="session")
 def one_server(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     log = tmp_path_factory.mktemp("server") / "log"
-    with web_process(environment_of_processes(), log) as running:
+    with web_process(measured(environment_of_processes()), log) as running:
         yield running
 
 
@@ -63,9 +67,21 @@ def environment_of_processes() -> Mapping[str, str]:
     }
 
 
-def unmeasured(environment: Mapping[str, str]) -> dict[str, str]:
-    """Without coverage, which doubles the time of a start: for what other tests run too."""
-    return {name: value for name, value in environment.items() if not name.startswith("COVERAGE")}
+@pytest.fixture(autouse=True, scope="session")
+def unmeasured_processes() -> Iterator[None]:
+    """Start child processes without coverage, which doubles the CPU time of a start."""
+    if COVERAGE in os.environ:
+        _coverage[COVERAGE] = os.environ.pop(COVERAGE)
+    yield
+    os.environ.update(_coverage)
+
+
+def measured(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return an environment whose processes are part of the coverage of this run, if any.
+
+    For processes that run what no test runs in its own process.
+    """
+    return {**environment, **_coverage}
 
 
 @contextmanager
@@ -87,7 +103,7 @@ def web_process(
 
 
 def eventually(condition: Callable[[], bool]) -> bool:
-    """Whether it becomes true in time."""
+    """Return whether the condition becomes true in time."""
     deadline = time.monotonic() + EVENTUALLY_SECONDS
     while time.monotonic() < deadline:
         if condition():

@@ -1,7 +1,7 @@
-"""Loaded with `-p tests.services`: a Postgres and a Valkey of this process' own.
+"""Loaded with `-p tests.services`: starts a Postgres and a Valkey for this process.
 
-They start when the module is imported, since Django's settings are read right after. Processes
-that run tests side by side share nothing, else one would work off what another has queued.
+They start when the module is imported, since Django's settings are read right after. Test workers
+share nothing; otherwise one would run the jobs that another has queued.
 """
 
 import atexit
@@ -21,13 +21,13 @@ UNSAFE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"
 
 STARTED_HERE = "CONTEXTD_TESTS_HAVE_SERVERS"
 
-# Statistics that are taken while a test's rows are not committed say that its tables are empty.
-SAME_EACH_TIME = {"autovacuum": "off"}
+# Statistics gathered before a test commits its rows say that its tables are empty.
+REPRODUCIBLE = {"autovacuum": "off"}
 
 
 @contextlib.contextmanager
 def temporary_data_dir() -> Iterator[Path]:
-    """Short, for the socket's sake, and open to be passed, since Postgres may be another user."""
+    """Yield a short path, as sockets need, that the user who runs Postgres can enter."""
     path = Path(tempfile.mkdtemp(prefix="contextd-test-", dir=_memory()))
     path.chmod(0o711)
     try:
@@ -37,7 +37,7 @@ def temporary_data_dir() -> Iterator[Path]:
 
 
 def _memory() -> Path | None:
-    """Where fsync costs nothing, if there is room; a container's own is small."""
+    """Return a folder where fsync is free, if it has room; that of a container is small."""
     memory = Path("/dev/shm")  # noqa: S108
     return memory if memory.is_dir() and shutil.disk_usage(memory).free > 2 * 1024**3 else None
 
@@ -49,7 +49,7 @@ def data_dir() -> Iterator[Path]:
 
 
 def _is_given(name: str) -> bool:
-    """Whether a person has set it, and not the process that started this one."""
+    """Return whether a person set the variable, rather than a parent process of the tests."""
     return name in os.environ and name not in os.environ.get(STARTED_HERE, "").split()
 
 
@@ -57,7 +57,7 @@ def _start(running: contextlib.ExitStack) -> None:
     path = running.enter_context(temporary_data_dir())
     os.environ["CONTEXTD_DATA_DIR"] = str(path)
     if not _is_given("DATABASE_URL"):
-        running.enter_context(embedded.start_postgres(path, settings=UNSAFE | SAME_EACH_TIME))
+        running.enter_context(embedded.start_postgres(path, settings=UNSAFE | REPRODUCIBLE))
         _set("DATABASE_URL", embedded.database_url(path))
     if not _is_given("REDIS_URL"):
         running.enter_context(embedded.start_valkey(path))

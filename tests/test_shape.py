@@ -1,4 +1,4 @@
-"""The shape of the project: what must stay true however much is added."""
+"""The shape of the project: invariants that every change must keep."""
 
 import ast
 import json
@@ -11,15 +11,14 @@ from contextd import operations, reference
 
 ROOT: Path = settings.BASE_DIR
 SNAPSHOT = ROOT / "tests/snapshots/operations.json"
-LONGEST_FILE = 400
-LONGEST_FUNCTION = 40
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 40
 
 
 def sources() -> Iterator[Path]:
-    for path in ROOT.rglob("*.py"):
-        inside = path.relative_to(ROOT).parts
-        if not inside[0].startswith(".") and "migrations" not in inside:
-            yield path
+    yield from ROOT.glob("*.py")
+    for folder in ROOT.glob("[!.]*/"):  # hidden ones hold environments, which take seconds to walk
+        yield from (path for path in folder.rglob("*.py") if "migrations" not in path.parts)
 
 
 def test_the_public_contract_changes_only_on_purpose() -> None:
@@ -29,27 +28,27 @@ def test_the_public_contract_changes_only_on_purpose() -> None:
 
 
 def test_generated_pages_are_up_to_date() -> None:
-    """Run `make snapshots` to write them anew."""
+    """Run `make snapshots` to write them again."""
     for path, text in reference.pages().items():
         assert path.read_text(encoding="utf-8") == text, path.name
 
 
-def test_no_file_has_become_a_god_file() -> None:
-    long = {str(p): n for p in sources() if (n := len(p.read_text().splitlines())) > LONGEST_FILE}
+def test_no_file_is_too_long() -> None:
+    long = {str(p): n for p in sources() if (n := len(p.read_text().splitlines())) > MAX_FILE_LINES}
     assert not long
 
 
-def test_no_function_has_grown_too_long_to_read() -> None:
+def test_no_function_is_too_long() -> None:
     long = {
         f"{path.name}:{node.name}"
         for path in sources()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION
+        and (node.end_lineno or 0) - node.lineno >= MAX_FUNCTION_LINES
     }
     assert not long
 
 
-def test_no_file_has_a_name_that_says_nothing() -> None:
+def test_no_file_has_a_meaningless_name() -> None:
     nameless = {"utils.py", "helpers.py", "common.py", "core.py", "base.py", "misc.py"}
     assert not {str(path) for path in sources() if path.name in nameless}

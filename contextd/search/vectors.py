@@ -55,7 +55,7 @@ def ensure_space(name: str) -> None:
     with transaction.atomic():
         _, is_new = Space.objects.get_or_create(name=name, defaults={"dimensions": dimensions})
         if is_new:
-            _create_index(name, dimensions)
+            create_index(name, dimensions)
 
 
 def space_of(model: str) -> str | None:
@@ -68,7 +68,8 @@ def index_name(space: str) -> str:
     return f"search_near_{hashlib.blake2b(space.encode(), digest_size=6).hexdigest()}"
 
 
-def _create_index(space: str, dimensions: int) -> None:
+def create_index(space: str, dimensions: int) -> None:
+    """Create the index over the vectors of a space, unless it exists."""
     statement = sql.SQL(CREATE_INDEX).format(
         name=sql.Identifier(index_name(space)),
         dimensions=sql.Literal(dimensions),

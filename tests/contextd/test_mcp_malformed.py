@@ -11,7 +11,7 @@ from tests.clients import MODERN_VERSION
 from tests.contextd.malformed import CASES, PAGE, Answer, Case, table
 from tests.contextd.test_mcp_stdio import HANDSHAKE, read, started, write
 from tests.plain_http import answer_of, initialize, open_session
-from tests.server import environment_of_processes
+from tests.server import environment_of_processes, measured
 
 OF_SESSIONS = [case for case in CASES if case.session]
 MODERN = [case for case in CASES if case.modern]
@@ -61,7 +61,7 @@ def test_without_sessions(http: httpx2.Client, case: Case) -> None:
 @pytest.fixture(scope="module")
 def pipe(django_db_setup: None) -> Iterator[Any]:
     """One process for all cases: what is wrong with one must not be felt by the next."""
-    with started(environment_of_processes()) as process:
+    with started(measured(environment_of_processes())) as process:
         for message in HANDSHAKE:
             write(process, message)
         read(process)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from mcp import ClientSession, MCPError
 
 from contextd import changes
 from tests.clients import CLIENT, MODERN_VERSION, VERSIONS, over_stdio, text_of
-from tests.server import ROOT, Server, unmeasured
+from tests.server import ROOT, Server, environment_of_processes, measured
 
 pytestmark = pytest.mark.anyio
 
@@ -33,8 +34,8 @@ HANDSHAKE: list[dict[str, Any]] = [
 ]
 
 
-def call(name: str) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": name}}
+def call(name: str, number: int = 2) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": name}}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -61,11 +62,13 @@ async def told(session: ClientSession, name: str) -> str:
         return error.message
 
 
-async def test_the_caller_is_the_owner_of_the_process(environment: Mapping[str, str]) -> None:
-    async with over_stdio(environment, MODERN_VERSION) as session:
+async def test_beside_a_web_process_the_caller_is_the_owner_of_the_process(server: Server) -> None:
+    async with over_stdio(server.environment, MODERN_VERSION) as session:
         first = json.loads(text_of(await session.call_tool("door_whoami", {})))
         second = json.loads(text_of(await session.call_tool("door_whoami", {})))
+        listed = await session.call_tool("checkpoint_list", {})
 
+    assert not listed.is_error
     assert first["principal"] == f"local:{os.getuid()}"
     assert first["client"] == "tester/1.2"
     assert first["is_local"] is True
@@ -73,23 +76,47 @@ async def test_the_caller_is_the_owner_of_the_process(environment: Mapping[str, 
     assert first["session"] == first["connection"] == second["connection"]
 
 
-async def test_it_works_beside_a_web_process(server: Server) -> None:
-    async with over_stdio(server.environment, MODERN_VERSION) as session:
-        assert not (await session.call_tool("checkpoint_list", {})).is_error
+@dataclass(frozen=True)
+class Conversation:
+    """The answers until the input ends, and what the process writes and returns after that."""
+
+    answers: dict[int, Any]
+    rest: bytes
+    logged: bytes
+    exit_code: int
 
 
-def test_nothing_but_the_protocol_is_on_standard_output(environment: Mapping[str, str]) -> None:
-    with started(unmeasured(environment)) as process:
-        for message in (*HANDSHAKE, call("door_babble")):
+@pytest.fixture(scope="module")
+def conversation(django_db_setup: None) -> Conversation:
+    """One process for all claims about a whole conversation, which ends during a call."""
+    with started(measured(environment_of_processes())) as process:
+        for message in (*HANDSHAKE, call("door_babble", 2), call("no_such", 3)):
             write(process, message)
-        answers = [read(process), read(process)]
+        answers = {answer["id"]: answer for answer in (read(process) for _ in range(3))}
+        write(process, call("door_linger", 4))
         rest, logged = process.communicate(timeout=20)
+    return Conversation(answers, rest, logged, process.returncode)
 
-    assert [answer["id"] for answer in answers] == [1, 2]
-    assert answers[1]["result"]["structuredContent"]["text"] == "done"
-    assert rest == b""
-    for told in (b"from Python", b"from below", b"from a child"):
-        assert told in logged
+
+def test_nothing_but_the_protocol_is_on_standard_output(conversation: Conversation) -> None:
+    assert conversation.answers.keys() == {1, 2, 3}
+    assert conversation.answers[2]["result"]["structuredContent"]["text"] == "done"
+    for text in (b"from Python", b"from below", b"from a child"):
+        assert text in conversation.logged
+
+
+def test_calls_in_flight_are_answered_when_the_input_ends(conversation: Conversation) -> None:
+    (answer,) = [json.loads(line) for line in conversation.rest.splitlines()]
+    assert (answer["id"], answer["error"]["message"]) == (4, "Connection closed")
+    assert conversation.exit_code == 0
+    assert b"Traceback" not in conversation.logged
+
+
+def test_what_is_logged_names_the_request(conversation: Conversation) -> None:
+    lines = [json.loads(line) for line in conversation.logged.splitlines() if b"req_id" in line]
+    by_request = {line["req_id"]: (line["level"], line["message"]) for line in lines}
+    assert by_request["1"] == ("INFO", "initialize is answered")
+    assert by_request["3"] == ("ERROR", "tools/call is refused: Unknown tool: no_such")
 
 
 def test_a_change_made_in_another_process_is_told(
@@ -117,62 +144,35 @@ def test_the_end_of_input_is_the_end(environment: Mapping[str, str]) -> None:
     assert b"Traceback" not in ended.stderr
 
 
-def test_calls_in_flight_are_answered_when_the_input_ends(environment: Mapping[str, str]) -> None:
-    with started(environment) as process:
-        for message in (*HANDSHAKE, call("door_linger")):
-            write(process, message)
-        read(process)
-        output, logged = process.communicate(timeout=20)
-
-    (answer,) = [json.loads(line) for line in output.splitlines()]
-    assert (answer["id"], answer["error"]["message"]) == (2, "Connection closed")
-    assert process.returncode == 0
-    assert b"Traceback" not in logged
-
-
-def test_what_is_logged_names_the_request(environment: Mapping[str, str]) -> None:
-    with started(environment) as process:
-        for message in (*HANDSHAKE, call("no_such")):
-            write(process, message)
-        read(process), read(process)
-        _, logged = process.communicate(timeout=20)
-
-    lines = [json.loads(line) for line in logged.splitlines() if b"req_id" in line]
-    told = {line["req_id"]: (line["level"], line["message"]) for line in lines}
-    assert told["1"] == ("INFO", "initialize is answered")
-    assert told["2"] == ("ERROR", "tools/call is refused: Unknown tool: no_such")
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_although_its_input_is_open(
     environment: Mapping[str, str], number: signal.Signals
 ) -> None:
-    with started(unmeasured(environment)) as process:
+    with started(environment) as process:
         write(process, HANDSHAKE[0])
         read(process)
         process.send_signal(number)
         assert process.wait(10) == 128 + number
 
 
-def test_without_a_database_it_says_how_to_start_one(environment: Mapping[str, str]) -> None:
-    absent = {**environment, "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nothing"}
+HEAVY = {"mcp", "onnxruntime", "onnx", "numpy", "tokenizers"}
+IMPORTS = f"""
+import sys, django
+django.setup()
+from django.core.management import call_command
+from contextd import auth, search, urls
+from contextd.search import finding, storing, tasks
+call_command("check")
+print(sorted({HEAVY} & set(sys.modules)))
+"""
 
-    ended = subprocess.run(
-        COMMAND, cwd=ROOT, env=absent, input=b"", capture_output=True, timeout=60, check=False
-    )
 
-    assert (ended.returncode, ended.stdout) == (1, b"")
-    (line,) = ended.stderr.decode().splitlines()
-    assert "start it with `make run`" in line
+def test_only_processes_that_need_them_import_the_sdk_and_the_model(
+    environment: Mapping[str, str],
+) -> None:
+    printed = subprocess.check_output([sys.executable, "-c", IMPORTS], cwd=ROOT, env=environment)
 
-
-def test_only_this_door_pays_for_the_import_of_the_sdk(environment: Mapping[str, str]) -> None:
-    code = (
-        "import sys, django; django.setup(); import contextd.urls, contextd.auth; "
-        "sys.exit('mcp' in sys.modules)"
-    )
-
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment).returncode == 0
+    assert printed.decode().splitlines()[-1] == "[]"
 
 
 def handshake_of(version: str) -> list[dict[str, Any]]:
@@ -184,10 +184,10 @@ def ping(number: int) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, "method": "ping"}
 
 
-def test_a_batch_is_answered_by_one(environment: Mapping[str, str]) -> None:
+def test_a_batch_is_answered_by_one_or_refused_as_a_whole(environment: Mapping[str, str]) -> None:
     pause = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "door_pause"}}
     notice = {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}
-    with started(environment) as process:
+    with started(measured(environment)) as process:
         for message in handshake_of("2025-03-26"):
             write(process, message)
         read(process)
@@ -195,36 +195,36 @@ def test_a_batch_is_answered_by_one(environment: Mapping[str, str]) -> None:
             write(process, batch)
         write(process, ping(4))
         lines = [read(process) for _ in range(3)]
-        process.communicate(timeout=20)
+        refusals = [refusal_of(process, size) for size in (101, 0)]
+        rest, _logged = process.communicate(timeout=20)
 
     (alone,) = [line for line in lines if not isinstance(line, list)]
     together = [{answer["id"] for answer in line} for line in lines if isinstance(line, list)]
     assert alone["id"] == 4
     assert sorted(together, key=len) == [{None}, {2, 3, None}]
+    assert refusals == [
+        (None, -32600, f"a batch has 1 to 100 messages, and this has {size}") for size in (101, 0)
+    ]
+    assert not any("id" in json.loads(line) for line in rest.splitlines())
 
 
-@pytest.mark.parametrize(
-    ("version", "size", "why"),
-    [
-        ("2025-03-26", 101, "a batch has 1 to 100 messages, and this has 101"),
-        ("2025-03-26", 0, "a batch has 1 to 100 messages, and this has 0"),
-        ("2025-06-18", 1, "this is a batch, which only 2025-03-26 knows"),
-    ],
-)
-def test_a_batch_that_may_not_come_is_refused_as_a_whole(
-    environment: Mapping[str, str], version: str, size: int, why: str
-) -> None:
-    with started(unmeasured(environment)) as process:
-        for message in handshake_of(version):
+def test_a_batch_is_refused_in_versions_without_batches(environment: Mapping[str, str]) -> None:
+    with started(environment) as process:
+        for message in handshake_of("2025-06-18"):
             write(process, message)
         read(process)
-        write(process, [ping(number) for number in range(size)])
-        refused = read(process)
+        refusal = refusal_of(process, 1)
         rest, _logged = process.communicate(timeout=20)
 
-    assert (refused["id"], refused["error"]["code"]) == (None, -32600)
-    assert refused["error"]["message"] == why
+    assert refusal == (None, -32600, "this is a batch, which only 2025-03-26 knows")
     assert not any("id" in json.loads(line) for line in rest.splitlines())
+
+
+def refusal_of(process: "subprocess.Popen[bytes]", size: int) -> tuple[Any, int, str]:
+    """Send a batch of pings that is refused: the id, code and message of the answer."""
+    write(process, [ping(number) for number in range(size)])
+    refused = read(process)
+    return refused["id"], refused["error"]["code"], refused["error"]["message"]
 
 
 def started(environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":

@@ -20,7 +20,6 @@ from tests.server import (
     environment_of_processes,
     eventually,
     free_port,
-    unmeasured,
     web_process,
 )
 
@@ -30,7 +29,7 @@ NO_ANSWER = "the database does not answer"
 @pytest.fixture(scope="module")
 def environment(django_db_setup: None, warm_model: None) -> Mapping[str, str]:
     gone = {"DATABASE_URL": f"postgresql://me:hunter2@127.0.0.1:{free_port()}/contextd"}
-    return unmeasured({**environment_of_processes(), **gone})
+    return {**environment_of_processes(), **gone}
 
 
 @pytest.fixture(scope="module")

@@ -44,20 +44,21 @@ def test_the_web_server_knows_since_when_it_runs(http: httpx2.Client) -> None:
     assert answer["uptime"]
 
 
-def test_from_elsewhere_the_web_server_is_asked(server: Server) -> None:
-    answer = status_of_cli(
-        {**server.environment, "CONTEXTD_HTTP_PORT": server.url.rpartition(":")[2]}
-    )
+def test_from_elsewhere_the_web_server_is_asked(call: Call, server: Server, settings: Any) -> None:
+    port = int(server.url.rpartition(":")[2])
+    settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"http_port": port})
+    answer = call("status")
 
-    assert answer["metrics"]["mcp_server"] == "running"
-    assert answer["uptime"] != "0:00:00"
+    assert answer.metrics.mcp_server == "running"
+    assert answer.uptime != "0:00:00"
 
 
-def test_without_a_web_server_it_says_so(environment: Mapping[str, str]) -> None:
-    answer = status_of_cli({**environment, "CONTEXTD_HTTP_PORT": str(free_port())})
+def test_without_a_web_server_it_says_so(call: Call, settings: Any) -> None:
+    settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"http_port": free_port()})
+    answer = call("status")
 
-    assert answer["metrics"]["mcp_server"] == "not running"
-    assert answer["uptime"] == "0:00:00"
+    assert answer.metrics.mcp_server == "not running"
+    assert answer.uptime == "0:00:00"
 
 
 def test_no_message_shows_an_address_or_a_credential(environment: Mapping[str, str]) -> None:

@@ -30,6 +30,7 @@ from tests.contextd import asgi_client, probes
 from tests.contextd.collector import collecting, exporting
 from tests.contextd.recording import Recording, parent_of, trace_of
 from tests.contextd.worker import worker_process
+from tests.server import measured
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = f"00-{TRACE}-b7ad6b7169203331-01"
@@ -175,7 +176,10 @@ def test_work_that_a_call_defers_is_part_of_its_trace_also_in_the_log(
 ) -> None:
     log = tmp_path / "log"
     operation("probe_defer", effect="read", timeout=5)(defer_work)
-    with collecting() as collector, worker_process(exporting(environment, collector.url), log):
+    with (
+        collecting() as collector,
+        worker_process(measured(exporting(environment, collector.url)), log),
+    ):
         call("probe_defer")
         wait_until(lambda: bool(collector.spans_named("run/tests.work")), log)
 

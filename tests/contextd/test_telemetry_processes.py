@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 
 from tests.contextd.collector import collecting, exporting, silent_collector
-from tests.server import ROOT, web_process
+from tests.server import ROOT, measured, web_process
 
 MODERN, HANDSHAKE = "2026-07-28", "2025-06-18"
 PROTOCOL = {
@@ -59,7 +59,7 @@ def test_a_web_process_delivers_the_spans_and_metrics_of_both_doors(
 ) -> None:
     with (
         collecting() as collector,
-        web_process(exporting(environment, collector.url), tmp_path / "log") as server,
+        web_process(exporting(measured(environment), collector.url), tmp_path / "log") as server,
     ):
         call_modern(server.url, {}, traceparent=traceparent("a"))
         call_modern(server.url, {"traceparent": traceparent("b")})
@@ -71,8 +71,8 @@ def test_a_web_process_delivers_the_spans_and_metrics_of_both_doors(
     for name in ("tools/call door_echo", "operation door_echo"):
         assert sorted(span.trace_id.hex() for span in collector.spans_named(name)) == traces
     assert len(collector.spans_named("GET healthz")) == 1
-    measured = collector.labels_of("http.server.request.duration")
-    seen = {(labels.get("http.route"), labels["http.response.status_code"]) for labels in measured}
+    durations = collector.labels_of("http.server.request.duration")
+    seen = {(labels.get("http.route"), labels["http.response.status_code"]) for labels in durations}
     assert seen == {("/mcp", "200"), ("healthz", "200"), (None, "421")}
     assert all(line.startswith("{") for line in server.log.read_text().splitlines())
 

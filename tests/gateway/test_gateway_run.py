@@ -14,7 +14,7 @@ from gateway import place, services
 from gateway.models import Isolation, State, Transport, Upstream
 from tests.conftest import Call
 from tests.gateway.conftest import MISBEHAVING, wait_for, wait_for_state
-from tests.server import ROOT
+from tests.server import ROOT, measured
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def test_nothing_is_left_however_it_ends(environment: Mapping[str, str], call: C
         wait_for(lambda: not psutil.pid_exists(server))
         assert psutil.pid_exists(helper)
 
-    with gateway_process(environment) as second:
+    with gateway_process(measured(environment)) as second:
         wait_for(lambda: not psutil.pid_exists(helper))
         wait_for(lambda: is_reached(call))
         server, helper = number_in(call, "odd:pid"), number_in(call, "odd:spawn")
@@ -77,7 +77,7 @@ def test_a_second_one_does_not_start(gateway: None, environment: Mapping[str, st
     ended = subprocess.run(
         [sys.executable, "manage.py", "gateway_run"],
         cwd=ROOT,
-        env=dict(environment),
+        env=measured(environment),
         capture_output=True,
         check=False,
         timeout=60,

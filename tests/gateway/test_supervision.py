@@ -117,14 +117,15 @@ def test_a_call_may_have_a_process_of_its_own(add: Add, call: Call) -> None:
     assert not psutil.pid_exists(first)
 
 
-def test_a_changed_row_starts_it_anew(add: Add, call: Call) -> None:
+def test_a_changed_row_restarts_it(add: Add, call: Call) -> None:
     upstream = add()
     before = pid_of(call)
 
     services.touch(upstream)
-
     wait_for(lambda: not psutil.pid_exists(before))
     wait_for_state(upstream, State.READY)
+
+    assert pid_of(call) != before
 
 
 def test_removed_it_leaves_nothing(add: Add, call: Call) -> None:
@@ -132,8 +133,9 @@ def test_removed_it_leaves_nothing(add: Add, call: Call) -> None:
     before = pid_of(call)
 
     services.remove(upstream)
-
     wait_for(lambda: not psutil.pid_exists(before))
+
+    assert not psutil.pid_exists(before)
 
 
 def test_one_slow_upstream_delays_no_other(add: Add, call: Call) -> None:

@@ -11,6 +11,7 @@ import anyio.to_thread
 import httpx2
 import pytest
 from celery import current_app
+from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
@@ -265,20 +266,19 @@ def test_a_process_that_is_killed_leaves_nothing_twice_and_nothing_out(
     assert found(call, "zeppelin_7")[0] == "7.py"
 
 
-def test_the_command_shows_what_was_found(environment: Mapping[str, str], shop: Folder) -> None:
+def test_the_command_shows_what_was_found(
+    transactional_db: None, shop: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
     shop.write({"poetry.lock": "x"})
-    command = [sys.executable, "manage.py", "index_repo", str(shop.path), "--exclude", "src/0.py"]
 
-    ended = subprocess.run(
-        command, cwd=ROOT, env=as_served(environment), capture_output=True, text=True
-    )
+    call_command("index_repo", str(shop.path), "--exclude", "src/0.py")
 
-    assert ended.returncode == 0, ended.stderr
-    assert f"{shop.path}: 2 files are indexed" in ended.stdout
-    assert "2 added, 0 changed, 0 unchanged, 0 removed" in ended.stdout
-    assert "left out: 1 excluded, 1 lock_file" in ended.stdout
-    assert "2/2" not in ended.stdout
-    assert "Indexing" in ended.stderr
+    printed = capsys.readouterr()
+    assert f"{shop.path}: 2 files are indexed" in printed.out
+    assert "2 added, 0 changed, 0 unchanged, 0 removed" in printed.out
+    assert "left out: 1 excluded, 1 lock_file" in printed.out
+    assert "2/2" not in printed.out
+    assert "Indexing" in printed.err
 
 
 def as_served(environment: Mapping[str, str]) -> Mapping[str, str]:

@@ -1,8 +1,5 @@
 """The model that runs in the process."""
 
-import os
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -84,31 +81,6 @@ def test_a_model_that_is_not_the_one_we_know_is_not_run(
 
     with pytest.raises(EmbeddingUnavailable, match="install it again"):
         LocalBackend(tmp_path).embed(["text"], 60)
-
-
-WITHOUT_MODEL = """
-import sys, django
-django.setup()
-from django.core.management import call_command
-from contextd import search
-from contextd.search import finding, storing, tasks
-call_command("check")
-print(sorted({"onnxruntime", "onnx", "numpy", "tokenizers"} & set(sys.modules)))
-"""
-
-
-def test_commands_that_embed_nothing_load_no_model() -> None:
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "contextd.settings"}
-    run = subprocess.run(
-        [sys.executable, "-c", WITHOUT_MODEL],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-
-    assert run.stdout.splitlines()[-1] == "[]"
 
 
 def test_warming_up_loads_the_model() -> None:

@@ -16,6 +16,7 @@ from contextd.operations import Operation
 
 class Command(BaseCommand):
     help = "Call an operation; without a name, list them all."
+    requires_system_checks = []
 
     def create_parser(self, *args: Any, **kwargs: Any) -> Any:
         return super().create_parser(

@@ -18,6 +18,7 @@ from contexts.models import Context, Permission
 
 class Command(BaseCommand):
     help = "List, create and check contexts; let users and groups use them, or no more."
+    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)

@@ -18,6 +18,7 @@ MOST_DAYS = 36_500
 
 class Command(BaseCommand):
     help = "Create, list and revoke the bearer tokens of MCP and REST clients."
+    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)

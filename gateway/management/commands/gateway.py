@@ -12,6 +12,7 @@ from gateway.models import Isolation, Transport, Upstream
 
 class Command(BaseCommand):
     help = "List, add, look at and restart upstreams: other MCP servers behind this one."
+    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)

@@ -24,6 +24,7 @@ class Command(BaseCommand):
         "worker has embedded it. Run it again after changes; Ctrl-C stops it, and the next run "
         "goes on from there."
     )
+    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=folder)

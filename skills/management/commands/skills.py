@@ -14,6 +14,7 @@ from skills.models import Skill
 
 class Command(BaseCommand):
     help = "Take in and hand out skills in the Agent Skills format: folders with a SKILL.md"
+    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)

@@ -11,6 +11,7 @@ from threats import knowledge
 
 class Command(BaseCommand):
     help = "Look for mistakes in threat files."
+    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)

@@ -21,6 +21,7 @@ class Command(BaseCommand):
         "Embed the passages that have no vector of the model in EMBEDDING_MODEL. Saves and "
         "searches go on meanwhile; when stopped half-way, the next run goes on from there."
     )
+    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--all", action="store_true", help="embed again what has a vector too")
