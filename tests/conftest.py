@@ -33,7 +33,7 @@ class Call(Protocol):
     def __call__(self, name: str, /, **arguments: Any) -> Any: ...
 
 
-LONG_FILES = {"test_up.py", "test_mcp_stdio.py", "test_main_pages.py", "test_isolation.py"}
+LONG_FILES = {"test_up.py", "test_conformance.py", "test_mcp_stdio.py", "test_main_pages.py"}
 
 
 @pytest.hookimpl(trylast=True)

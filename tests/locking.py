@@ -1,11 +1,11 @@
 """Calls that compete for the same rows."""
 
-import time
 from typing import Any
 
 from django.db import connection
 
 from tests.conftest import Call
+from tests.waiting import wait_for
 
 WAITING = """
     SELECT count(*) FROM pg_stat_activity
@@ -24,13 +24,12 @@ def in_thread(call: Call, name: str, **arguments: Any) -> Any:
 
 def wait_for_somebody_waiting() -> None:
     """Wait until another connection waits for a row that is locked here."""
-    until = time.monotonic() + MAX_WAIT_SECONDS
     with connection.cursor() as cursor:
-        while time.monotonic() < until:
+
+        def is_somebody_waiting() -> bool:
             # Within a transaction the view keeps the rows of its first read.
             cursor.execute("SELECT pg_stat_clear_snapshot()")
             cursor.execute(WAITING)
-            if cursor.fetchone()[0]:
-                return
-            time.sleep(0.01)
-    raise AssertionError("nobody waits")
+            return bool(cursor.fetchone()[0])
+
+        wait_for(is_somebody_waiting, MAX_WAIT_SECONDS)

@@ -5,15 +5,16 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from django.db import connection
+
+from tests import waiting
 
 ROOT = Path(__file__).parent.parent
 START_SECONDS = 60
@@ -104,12 +105,7 @@ def web_process(
 
 def eventually(condition: Callable[[], bool]) -> bool:
     """Return whether the condition becomes true in time."""
-    deadline = time.monotonic() + EVENTUALLY_SECONDS
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
+    return waiting.is_true_within(EVENTUALLY_SECONDS, condition)
 
 
 def free_port() -> int:
@@ -119,15 +115,18 @@ def free_port() -> int:
 
 
 def wait_until_listening(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    pytest.fail(f"the server did not start:\n{log.read_text()}")
+    def has_settled() -> bool:
+        return process.poll() is not None or is_listening(port)
+
+    waiting.is_true_within(START_SECONDS, has_settled)
+    if not is_listening(port):
+        pytest.fail(f"the server did not start:\n{log.read_text()}")
+
+
+def is_listening(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
 
 
 def stop(process: "subprocess.Popen[bytes]") -> None:

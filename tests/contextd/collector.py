@@ -1,11 +1,9 @@
 """An OpenTelemetry collector that keeps what it is sent, and one that never answers."""
 
 import socket
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
@@ -14,6 +12,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from tests.http_server import QuietHandler, serving
 
 
 @dataclass(frozen=True)
@@ -52,20 +52,15 @@ def exporting(environment: Mapping[str, str], url: str) -> Mapping[str, str]:
 
 @contextmanager
 def collecting() -> Iterator[Collector]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
             collector.take(self.path, self.rfile.read(int(self.headers["Content-Length"])))
             self.send_response(200)
             self.end_headers()
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        collector = Collector(f"http://127.0.0.1:{server.server_port}")
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with serving(Handler) as address:
+        collector = Collector(address)
         yield collector
-        server.shutdown()
 
 
 @contextmanager

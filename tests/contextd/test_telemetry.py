@@ -3,8 +3,7 @@
 import asyncio
 import dataclasses
 import json
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,6 +30,7 @@ from tests.contextd.collector import collecting, exporting
 from tests.contextd.recording import Recording, parent_of, trace_of
 from tests.contextd.worker import worker_process
 from tests.server import measured
+from tests.waiting import wait_for
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = f"00-{TRACE}-b7ad6b7169203331-01"
@@ -181,7 +181,7 @@ def test_work_that_a_call_defers_is_part_of_its_trace_also_in_the_log(
         worker_process(measured(exporting(environment, collector.url)), log),
     ):
         call("probe_defer")
-        wait_until(lambda: bool(collector.spans_named("run/tests.work")), log)
+        wait_for(lambda: collector.spans_named("run/tests.work"), 90, explain=log.read_text)
 
     calling = trace_of(recording.span("operation probe_defer"))
     (run,) = collector.spans_named("run/tests.work")
@@ -193,13 +193,6 @@ def test_work_that_a_call_defers_is_part_of_its_trace_also_in_the_log(
     assert "RuntimeError: failed with postgresql" in failed["exception"]
     assert (blank, farewell) == ("", "worker: Warm shutdown (MainProcess)")
     assert "s3cretpass" not in f"{collector.spans} {log.read_text()}"
-
-
-def wait_until(true: Callable[[], bool], log: Path) -> None:
-    deadline = time.monotonic() + 90
-    while not true():
-        assert time.monotonic() < deadline, log.read_text()
-        time.sleep(0.05)
 
 
 def serve_one_call(caller: Caller, **headers: str) -> None:

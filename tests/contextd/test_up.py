@@ -6,8 +6,7 @@ import socket
 import stat
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,24 +22,14 @@ from contextd import embedded
 from contextd.embedded import addresses
 from contextd.embedded.processes import Program
 from contextd.supervisor import Restarted
-from tests.server import measured
+from tests import waiting
+from tests.server import free_port, measured
 from tests.services import temporary_data_dir
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
 
-def wait_for(claim: Callable[[], object], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not claim():
-        assert time.monotonic() < deadline, "it took too long"
-        time.sleep(0.1)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+wait_for = partial(waiting.wait_for, seconds=120)
 
 
 class Up:
@@ -137,8 +126,12 @@ def first_run() -> Iterator[FirstRun]:
 @pytest.fixture
 def used_dir(first_run: FirstRun, data_dir: Path) -> Path:
     """A data folder as the first run has left it."""
-    subprocess.run(["/bin/cp", "-a", f"{first_run.data_dir}/.", data_dir], check=True)
+    copy_first_run(first_run, data_dir)
     return data_dir
+
+
+def copy_first_run(first_run: FirstRun, folder: Path) -> None:
+    subprocess.run(["/bin/cp", "-a", f"{first_run.data_dir}/.", folder], check=True)
 
 
 def test_the_banner_says_where_everything_is(first_run: FirstRun) -> None:
@@ -162,14 +155,46 @@ def test_sigterm_stops_everything(first_run: FirstRun) -> None:
     assert first_run.left_running == 0
 
 
-def test_a_later_start_prints_no_password_and_ctrl_c_stops_it(used_dir: Path) -> None:
-    with Up(used_dir) as up:
-        up.wait_until_ready()
-        exit_code = up.end(signal.SIGINT)
+@dataclass(frozen=True)
+class LaterRun:
+    output: str
+    errors: str
+    exit_code: int
+    left_running: int
 
-        assert exit_code == 0
-        assert up.family() == []
-        assert "password" not in up.output.read_text()
+
+@pytest.fixture(scope="module")
+def later_run(first_run: FirstRun) -> Iterator[LaterRun]:
+    """A run in a used folder whose Valkey is killed before Ctrl-C stops it."""
+    with temporary_data_dir() as path:
+        copy_first_run(first_run, path)
+        with Up(path) as up:
+            up.wait_until_ready()
+            valkey = up.child("valkey")
+            assert valkey
+            valkey.kill()
+            wait_for(lambda: "Valkey ended with SIGKILL (log: " in up.errors.read_text())
+            wait_for(lambda: up.child("valkey"))
+            wait_for(lambda: up.status()["status"] == "healthy")
+            exit_code = up.end(signal.SIGINT)
+            yield LaterRun(
+                up.output.read_text(), up.errors.read_text(), exit_code, len(up.family())
+            )
+
+
+def test_a_later_start_prints_no_password(later_run: LaterRun) -> None:
+    assert "is ready" in later_run.output
+    assert "password" not in later_run.output
+
+
+def test_a_dead_valkey_is_replaced_and_jobs_go_on(later_run: LaterRun) -> None:
+    """Jobs go on when the status is healthy again, for which the fixture waits."""
+    assert "it is started again" in later_run.errors
+
+
+def test_ctrl_c_stops_everything(later_run: LaterRun) -> None:
+    assert later_run.exit_code == 0
+    assert later_run.left_running == 0
 
 
 def test_after_a_kill_of_up_nothing_is_in_the_way_and_nothing_is_lost(used_dir: Path) -> None:
@@ -208,20 +233,6 @@ def test_a_dead_worker_is_replaced_and_a_dead_web_server_is_the_end(used_dir: Pa
             "start it again with `make run`\n"
         )
         assert up.family() == []
-
-
-def test_a_dead_valkey_is_replaced_and_jobs_go_on(used_dir: Path) -> None:
-    with Up(used_dir) as up:
-        up.wait_until_ready()
-        valkey = up.child("valkey")
-        assert valkey
-        valkey.kill()
-        wait_for(lambda: "Valkey ended with SIGKILL (log: " in up.errors.read_text())
-        wait_for(lambda: up.child("valkey"))
-        wait_for(lambda: up.status()["status"] == "healthy")
-
-        assert up.process.poll() is None
-        assert "it is started again" in up.errors.read_text()
 
 
 def test_a_healthy_run_logs_nothing(first_run: FirstRun) -> None:

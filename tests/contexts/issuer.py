@@ -1,16 +1,16 @@
 """An OAuth issuer to test against: a real HTTP server with real keys."""
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
+
+from tests.http_server import QuietHandler, serving
 
 KEY_ID = "key-1"
 AUDIENCE = "https://contextd.example.com/mcp"
@@ -57,7 +57,7 @@ def jwk_of(key: rsa.RSAPrivateKey) -> dict[str, Any]:
 
 @contextmanager
 def running(key: rsa.RSAPrivateKey) -> Iterator[Issuer]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             issuer.asked.append(self.path)
             document = issuer.documents.get(self.path)
@@ -65,15 +65,6 @@ def running(key: rsa.RSAPrivateKey) -> Iterator[Issuer]:
             self.end_headers()
             self.wfile.write(json.dumps(document).encode())
 
-        def log_message(self, *args: Any) -> None:
-            """Nothing is logged."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        issuer = Issuer(f"http://127.0.0.1:{server.server_port}", key)
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        try:
-            yield issuer
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Handler) as address:
+        issuer = Issuer(address, key)
+        yield issuer

@@ -1,7 +1,6 @@
 import asyncio
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from gateway import offering, services
 from gateway.models import Kind, State, Transport, Upstream
 from gateway.supervision import serving
 from gateway.supervision.supervisor import Supervisor
+from tests.waiting import wait_for
 
 MISBEHAVING = str(Path(__file__).with_name("misbehaving.py"))
 SECONDS = 60
@@ -73,12 +73,5 @@ def add_row(transactional_db: None) -> None:
 
 def wait_for_state(upstream: Upstream, *states: State) -> None:
     known = Upstream.objects.filter(pk=upstream.pk, state__in=states)
-    wait_for(known.exists, [str(event) for event in upstream.events.all()])
+    wait_for(known.exists, explain=lambda: [str(event) for event in upstream.events.all()])
     upstream.refresh_from_db()
-
-
-def wait_for(claim: Callable[[], object], told: object = "it took too long") -> None:
-    deadline = time.monotonic() + SECONDS
-    while not claim():
-        assert time.monotonic() < deadline, told
-        time.sleep(0.02)

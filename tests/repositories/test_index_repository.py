@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -27,6 +26,7 @@ from tests.conftest import Call
 from tests.contextd import test_mcp_tasks as tasks
 from tests.repositories.conftest import Folder, Index, found
 from tests.server import ROOT, Server
+from tests.waiting import wait_for
 
 CODE = "def zeppelin_{0}():\n    return {0}\n"
 SECONDS = 30
@@ -293,13 +293,6 @@ def job_on_its_way() -> int:
 
 def give_back(job_id: int) -> None:
     Job.objects.filter(pk=job_id).update(state=Job.State.QUEUED)
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 async def on_thread(work: Callable[[], Any]) -> Any:

@@ -8,8 +8,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.http_server import QuietHandler, serving
 
 SYNONYMS = {"automobile": "car", "motor": "engine", "purchase": "buy", "feline": "cat"}
 
@@ -76,7 +77,7 @@ def saying(body: Any) -> Callable[[dict[str, Any]], Answer]:
 
 @contextmanager
 def running(server: EmbeddingServer) -> Iterator[EmbeddingServer]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
@@ -99,16 +100,9 @@ def running(server: EmbeddingServer) -> Iterator[EmbeddingServer]:
                     self.wfile.write(bytes([number]))
                     server.released.wait(0.02)
 
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
-        server.base_url = f"http://127.0.0.1:{listener.server_address[1]}/v1"
-        thread = threading.Thread(target=listener.serve_forever, args=(0.05,))
-        thread.start()
+    with serving(Handler) as address:
+        server.base_url = f"{address}/v1"
         try:
             yield server
         finally:
             server.released.set()
-            listener.shutdown()
-            thread.join()

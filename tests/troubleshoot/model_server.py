@@ -5,8 +5,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.http_server import QuietHandler, serving
 
 Answer = tuple[int, bytes]
 
@@ -67,7 +68,7 @@ def saying(said: Any) -> Callable[[ModelServer, str], Answer]:
 
 @contextmanager
 def running(server: ModelServer) -> Iterator[ModelServer]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             headers = {name.lower(): value for name, value in self.headers.items()}
@@ -79,16 +80,9 @@ def running(server: ModelServer) -> Iterator[ModelServer]:
                 self.end_headers()
                 self.wfile.write(content)
 
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
-        server.base_url = f"http://127.0.0.1:{listener.server_address[1]}"
-        thread = threading.Thread(target=listener.serve_forever, args=(0.05,))
-        thread.start()
+    with serving(Handler) as address:
+        server.base_url = address
         try:
             yield server
         finally:
             server.released.set()
-            listener.shutdown()
-            thread.join()
