@@ -17,8 +17,8 @@ from django.db import connection
 from tests import waiting
 
 ROOT = Path(__file__).parent.parent
-START_SECONDS = 60
-STOP_SECONDS = 15
+START_SECONDS = 180
+STOP_SECONDS = 30
 EVENTUALLY_SECONDS = 20
 # Set by coverage (`patch = ["subprocess"]`) for the processes that are to be measured.
 COVERAGE = "COVERAGE_PROCESS_CONFIG"

@@ -29,7 +29,7 @@ from tests.services import temporary_data_dir
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
 
-wait_for = partial(waiting.wait_for, seconds=120)
+wait_for = partial(waiting.wait_for, seconds=300)
 
 
 class Up:

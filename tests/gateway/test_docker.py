@@ -13,8 +13,9 @@ from gateway import offering, services
 from gateway.models import Isolation, State, Upstream
 from gateway.supervision.processes import MARK, mark
 from tests.conftest import Call
-from tests.gateway.conftest import MISBEHAVING, Add, wait_for
+from tests.gateway.conftest import MISBEHAVING, Add
 from tests.gateway.engine import IMAGE, container, docker, engine
+from tests.waiting import wait_for
 
 __all__ = ["container", "engine"]
 

@@ -11,8 +11,9 @@ from django.conf import settings
 from contextd.errors import UpstreamFailed
 from gateway import place
 from tests.conftest import Call
-from tests.gateway.conftest import Add, wait_for
+from tests.gateway.conftest import Add
 from tests.server import free_port
+from tests.waiting import wait_for
 
 TOKEN = "t" * 32
 

@@ -13,8 +13,9 @@ from contextd.errors import UpstreamFailed
 from gateway import place, services
 from gateway.models import Isolation, State, Transport, Upstream
 from tests.conftest import Call
-from tests.gateway.conftest import MISBEHAVING, wait_for, wait_for_state
+from tests.gateway.conftest import MISBEHAVING, wait_for_state
 from tests.server import ROOT, measured
+from tests.waiting import wait_for
 
 
 @contextmanager

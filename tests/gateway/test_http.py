@@ -18,8 +18,9 @@ from gateway.models import State, Transport
 from gateway.supervision import http
 from gateway.supervision.processes import Tail
 from tests.conftest import Call
-from tests.contextd.test_up import free_port
-from tests.gateway.conftest import Add, wait_for, wait_for_state
+from tests.gateway.conftest import Add, wait_for_state
+from tests.server import free_port
+from tests.waiting import wait_for
 
 
 class Listening:

@@ -11,7 +11,8 @@ from contextd.errors import NotFound, TimedOut, UpstreamFailed
 from gateway import link, offering
 from gateway.models import State, Transport, Upstream
 from tests.conftest import Call
-from tests.gateway.conftest import MISBEHAVING, Add, wait_for, wait_for_state
+from tests.gateway.conftest import MISBEHAVING, Add, wait_for_state
+from tests.waiting import wait_for
 
 
 @pytest.fixture

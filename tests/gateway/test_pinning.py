@@ -9,7 +9,8 @@ from contextd.errors import Invalid, NotFound
 from gateway import names, offering, pinning, services
 from gateway.models import Kind, Upstream, UpstreamFeature
 from tests.conftest import Call
-from tests.gateway.conftest import Add, wait_for
+from tests.gateway.conftest import Add
+from tests.waiting import wait_for
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string", "description": "A word"}}}
 

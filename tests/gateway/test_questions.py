@@ -18,8 +18,9 @@ from gateway import link
 from gateway.models import Isolation
 from tests.clients import MODERN_VERSION, structure_of, text_of
 from tests.conftest import Call
-from tests.gateway.conftest import MISBEHAVING, Add, wait_for
+from tests.gateway.conftest import MISBEHAVING, Add
 from tests.server import Server
+from tests.waiting import wait_for
 
 ERAS = ["legacy", MODERN_VERSION]
 MODERN = [sys.executable, MISBEHAVING, "--modern"]

@@ -15,8 +15,9 @@ from gateway import offering, services
 from gateway.models import Kind, Upstream, UpstreamFeature
 from tests.clients import MODERN_VERSION, over_http
 from tests.conftest import Call
-from tests.gateway.conftest import Add, wait_for
+from tests.gateway.conftest import Add
 from tests.server import Server, eventually
+from tests.waiting import wait_for
 
 GREET = {"name": "greet", "description": "Greet", "arguments": [{"name": "who"}]}
 NOTE = {"uri": "demo://notes/1", "name": "first"}

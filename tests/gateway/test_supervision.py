@@ -14,7 +14,8 @@ from gateway import link, offering, place, services
 from gateway.models import Isolation, State, Upstream
 from gateway.supervision import upstream as supervised
 from tests.conftest import Call
-from tests.gateway.conftest import MISBEHAVING, Add, wait_for, wait_for_state
+from tests.gateway.conftest import MISBEHAVING, Add, wait_for_state
+from tests.waiting import wait_for
 
 
 def pid_of(call: Call, name: str = "odd:pid") -> int:
