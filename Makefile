@@ -1,8 +1,8 @@
-# Needs Python 3.11 or newer and nothing else; another one than python3: make run PYTHON=python3.12
+# Needs Python 3.11 or newer and nothing else; to choose another than python3: make run PYTHON=python3.12
 PYTHON ?= python3
 BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
-# Root's own umask may hide from other users what the embedded Postgres, another user then, runs.
+# The umask of root may hide files from the user that runs the embedded Postgres.
 PIP_INSTALL := umask 022 && $(BIN)/python -m pip install --quiet --disable-pip-version-check
 AS_LOCKED := --constraint constraints.txt
 
@@ -19,17 +19,17 @@ test: .venv/installed-dev ## Run the tests with coverage; one of them: make test
 	@$(BIN)/python -m pytest --cov --cov-branch --cov-report=term-missing:skip-covered $(or $(ARGS),$(SIDE_BY_SIDE))
 	@test -n "$(ARGS)" || $(BIN)/coverage report --include="$(WHOLLY_COVERED)" --fail-under=100
 
-# Tests start many processes, each of which would compile all modules where this is set.
+# Tests start many processes, each of which would compile all modules if this was set.
 test: export PYTHONDONTWRITEBYTECODE =
 
-# Each worker has servers of its own; a file stays together, since what it starts it shares. One
-# worker more than there are cores (2 in most gates), since tests wait for processes half their time.
+# Each worker has its own servers, and the tests of a file share fixtures in one worker. One worker
+# more than there are cores (2 in most gates), since tests spend half their time waiting.
 SIDE_BY_SIDE := -n 3 --dist loadfile --no-loadscope-reorder
 
-# Where a line that no test runs is a promise to callers that nobody looked at.
+# The contract with callers, where a line without a test is a promise without a check.
 WHOLLY_COVERED := */operations.py,contextd/validation.py,contextd/errors.py
 
-check: .venv/installed-dev ## Look for mistakes without running anything
+check: .venv/installed-dev ## Check format, style, types and imports
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy .
@@ -37,30 +37,30 @@ check: .venv/installed-dev ## Look for mistakes without running anything
 	@$(MANAGE) check --fail-level WARNING
 	@$(MANAGE) makemigrations --check --dry-run
 
-fix: .venv/installed-dev ## Format, and repair what can be repaired
+fix: .venv/installed-dev ## Format, and fix what can be fixed automatically
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: .venv/bin/pip ## Choose anew the versions that requirements leave open
+lock: .venv/bin/pip ## Update the versions that requirements leave open
 	@$(PIP_INSTALL) --upgrade --upgrade-strategy eager -r requirements-dev.txt
 	@sed -i.old '/^[^#]/d' constraints.txt && rm constraints.txt.old
 	@$(BIN)/python -m pip freeze >> constraints.txt
 	@touch .venv/installed .venv/installed-dev
 
-snapshots: .venv/installed-dev ## Write anew what callers may rely on
+snapshots: .venv/installed-dev ## Write the contracts and pages that are generated
 	@$(MANAGE) call --contracts > tests/snapshots/operations.new
 	@mv tests/snapshots/operations.new tests/snapshots/operations.json
 	@$(MANAGE) docs
 	@$(BIN)/python -m tests.contextd.malformed
 
-eval: .venv/installed-dev ## Measure how well search finds
+eval: .venv/installed-dev ## Measure the quality of search
 	@$(BIN)/python -m benchmarks.notes
 	@$(BIN)/python -m benchmarks.scratch benchmarks.errors
 	@$(BIN)/python -m benchmarks.scratch benchmarks.code
 	@$(BIN)/python -m benchmarks.scratch benchmarks.threats
 	@$(BIN)/python -m benchmarks.scratch benchmarks.diagnosis
 
-bench: .venv/installed-dev ## Measure how fast it is
+bench: .venv/installed-dev ## Measure speed and memory
 	@$(BIN)/python -m benchmarks.checkpoints
 	@$(BIN)/python -m benchmarks.remediations
 	@$(BIN)/python -m benchmarks.skills
@@ -72,13 +72,13 @@ bench: .venv/installed-dev ## Measure how fast it is
 	@$(BIN)/python -m benchmarks.scratch benchmarks.recording
 	@$(BIN)/python -m benchmarks.pages
 
-screenshots: .venv/installed-dev ## Draw the pictures of the docs anew
+screenshots: .venv/installed-dev ## Take the screenshots of the docs
 	@$(BIN)/python -m tests.browser.screenshots
 
 soak: .venv/installed-dev ## Call upstreams for 20 minutes while they are killed (SOAK_MINUTES)
 	@$(BIN)/python -m benchmarks.soak
 
-promises: .venv/installed-dev ## Ask both REST APIs much, and hold them to their OpenAPI documents
+promises: .venv/installed-dev ## Check both REST APIs against their OpenAPI documents, with many requests
 	@PROMISE_EXAMPLES=$${PROMISE_EXAMPLES:-200} $(BIN)/python -m pytest --no-cov tests/contextd/test_rest_openapi.py tests/analytics/test_openapi.py
 
 conformance: .venv/installed-dev .ci/node/node_modules/.installed ## Run the official MCP conformance suite
@@ -93,7 +93,7 @@ node: .ci/node/node_modules/.installed ## Install the programs from npm that som
 
 agents: .ci/langgraph/venv/installed ## Install what the test of a LangGraph agent needs
 
-# An environment of its own: langchain-mcp-adapters wants an older version of mcp.
+# A separate environment, since langchain-mcp-adapters requires an older version of mcp.
 .ci/langgraph/venv/installed: .ci/langgraph/requirements.txt
 	@echo "Installing LangGraph for a test (once) ..."
 	@$(PYTHON) -m venv .ci/langgraph/venv
@@ -110,7 +110,7 @@ agents: .ci/langgraph/venv/installed ## Install what the test of a LangGraph age
 	@$(PIP_INSTALL) $(AS_LOCKED) -r requirements-dev.txt
 	@touch $@
 
-# Named after its last part, so that a venv that was interrupted is made again.
+# The file that is created last, so that an interrupted venv is created again.
 .venv/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "contextd needs Python 3.11 or newer, and $(PYTHON) is not: make run PYTHON=..." >&2; exit 1; }
