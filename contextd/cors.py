@@ -6,6 +6,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from contextd import gate
 
+PUBLIC_METADATA = "/.well-known/"
+
 
 class Cors(CORSMiddleware):
     """Behind the gate, which refuses all other origins. No page is sent a user's cookies."""
@@ -20,5 +22,9 @@ class Cors(CORSMiddleware):
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_meant = scope["type"] == "http" and gate.is_for_programs(scope["path"])
+        is_meant = scope["type"] == "http" and is_readable_by_pages(scope["path"])
         await (super().__call__ if is_meant else self.app)(scope, receive, send)
+
+
+def is_readable_by_pages(path: str) -> bool:
+    return gate.is_for_programs(path) or path.startswith(PUBLIC_METADATA)

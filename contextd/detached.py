@@ -14,6 +14,7 @@ from contextd.conversations import Detached
 from contextd.errors import Busy, NotFound
 from contextd.models import DetachedCall
 from contextd.operations import Operation
+from contextd.validation import unstorable
 
 MOST_OF_A_PRINCIPAL = 100
 KEPT = timedelta(days=1)
@@ -55,14 +56,20 @@ def begin(
 
 def find(caller: Caller, call_id: str) -> DetachedCall:
     """One of the caller's own; a call whose process is gone has failed."""
+    if unstorable(call_id):
+        raise _no_such_call(call_id)
     lost = DetachedCall.objects.filter(
         pk=call_id, status=Status.WORKING, leased_until__lt=timezone.now()
     )
     lost.update(status=Status.FAILED, outcome=LOST, updated_at=timezone.now(), **UNSAID)
     found = DetachedCall.objects.of(caller).filter(pk=call_id).first()
     if found is None:
-        raise NotFound("there is no such task, or it has expired", id=call_id[:64])
+        raise _no_such_call(call_id)
     return found
+
+
+def _no_such_call(call_id: str) -> NotFound:
+    return NotFound("there is no such task, or it has expired", id=call_id[:64])
 
 
 def reply(caller: Caller, call_id: str, replies: Mapping[str, Any]) -> tuple[DetachedCall, bool]:

@@ -10,20 +10,29 @@ from contextd import limits
 
 SECONDS = 0.5
 """That one search may take: some expressions would otherwise take hours for a long text."""
-MOST_COPIES = 10_000
-_REPEAT = regex.compile(r"\{(\d{1,9})")
+MAX_COPIES = 10_000
+MAX_DIGITS = 9
+# In verbose mode white space and comments may stand around the digits, and between them.
+_REPEAT = regex.compile(r"\{((?:\d|\s|#[^\n]*(?:\n|\Z))++)")
+_IGNORED_IN_REPEAT = regex.compile(r"\s|#[^\n]*")
 
 
 def mistake_in(expression: str) -> str | None:
     """What is wrong with it, if anything: it ..."""
-    copies = prod(max(1, int(times)) for times in _REPEAT.findall(expression))
-    if copies > MOST_COPIES:  # compiling writes them all out, which can take all memory there is
-        return f"repeats its parts more than {MOST_COPIES:,} times"
+    copies = prod(max(1, _number_in(repeat)) for repeat in _REPEAT.findall(expression))
+    if copies > MAX_COPIES:  # compiling writes them all out, which can take all memory there is
+        return f"repeats its parts more than {MAX_COPIES:,} times"
     try:
         regex.compile(expression)
     except regex.error as error:
         return f"is no regular expression: {error}"
+    except (RecursionError, MemoryError):
+        return "is nested too deeply"
     return None
+
+
+def _number_in(repeat: str) -> int:
+    return int(_IGNORED_IN_REPEAT.sub("", repeat)[:MAX_DIGITS] or 1)
 
 
 def finds(expression: str, text: str) -> bool:

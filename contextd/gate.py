@@ -16,7 +16,7 @@ from django.http.request import split_domain_port, validate_host
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contextd import protected_resource
-from contextd.errors import ContextdError, Invalid, NotAllowed, RateLimited
+from contextd.errors import ContextdError, Invalid, NotAllowed
 
 MCP_PATH = "/mcp"
 MOST_HOSTS = 256
@@ -179,10 +179,8 @@ async def refuse(scope: Scope, send: Send, error: ContextdError) -> None:
     ]
     if error.status == TooSlow.status:
         headers.append((b"connection", b"close"))
-    if isinstance(error, RateLimited):
-        headers.append((b"retry-after", str(error.seconds_to_wait).encode()))
-    if error.status == 401:
-        headers.append((b"www-authenticate", protected_resource.challenge().encode()))
+    for name, value in protected_resource.headers_of(error).items():
+        headers.append((name.lower().encode(), value.encode()))
     await send({"type": "http.response.start", "status": error.status, "headers": headers})
     await send({"type": "http.response.body", "body": content})
 

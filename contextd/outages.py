@@ -1,6 +1,9 @@
 """What callers are told while the database cannot be asked."""
 
+import asyncio
 import logging
+import threading
+import time
 
 import psycopg
 from django.db import OperationalError, connection
@@ -16,14 +19,22 @@ ALL_IN_USE = "all connections to the database are in use; try again later"
 CONNECTION_LOST = ("08", "57P")
 """How the codes of errors begin with which Postgres ends connections or makes none."""
 PING_SECONDS = 1
+ANSWER_KEPT_SECONDS = 1.0
 ADDRESS = ("host", "port", "dbname", "user", "password")
 
 logger = logging.getLogger(__name__)
 
 
 def conceal(what: str, error: Exception) -> ContextdError:
-    """What the caller may see of an exception that nobody handled."""
+    """Return what the caller may see of an unexpected exception.
+
+    It may wait for the database; coroutines await `conceal_in_thread`.
+    """
     return told_of(error) or errors.conceal(what, error)
+
+
+async def conceal_in_thread(what: str, error: Exception) -> ContextdError:
+    return await asyncio.to_thread(conceal, what, error)
 
 
 def told_of(error: Exception) -> ContextdError | None:
@@ -33,15 +44,36 @@ def told_of(error: Exception) -> ContextdError | None:
         return None
     if cause.sqlstate and not cause.sqlstate.startswith(CONNECTION_LOST):
         return None
-    if isinstance(cause, PoolTimeout) and answers():
+    if isinstance(cause, PoolTimeout) and _reachability.check():
         return Busy(ALL_IN_USE)
     logs.warn_seldom(logger, f"the database does not answer: {cause}")
     return Unavailable(NO_ANSWER)
 
 
-def answers() -> bool:
-    """Whether it takes connections at all. A pool waits for one in vain either way."""
+class Reachability:
+    """Whether the database accepts connections, asked by one thread at a time and remembered.
+
+    A pool times out whether the database is down or merely has no connection free.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known_until = 0.0
+        self._is_reachable = False
+
+    def check(self) -> bool:
+        with self._lock:
+            if time.monotonic() >= self._known_until:
+                self._is_reachable = _ping()
+                self._known_until = time.monotonic() + ANSWER_KEPT_SECONDS
+            return self._is_reachable
+
+
+_reachability = Reachability()
+
+
+def _ping() -> bool:
     parameters = connection.get_connection_params()
     address = {name: parameters[name] for name in ADDRESS if name in parameters}
-    told = make_conninfo(**address, connect_timeout=PING_SECONDS)
-    return pq.PGconn.ping(told.encode()) == pq.Ping.OK
+    conninfo = make_conninfo(**address, connect_timeout=PING_SECONDS)
+    return pq.PGconn.ping(conninfo.encode()) == pq.Ping.OK

@@ -9,7 +9,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any
 
-from django.db import close_old_connections
+from django.db import OperationalError, close_old_connections
 
 from contextd import guards, limits, notes, operations, outages, telemetry
 from contextd.callers import Caller
@@ -94,7 +94,7 @@ async def converse(
     with notes.taken_in(record.notes), telemetry.operation_span(operation, caller):
         try:
             with record.judging():
-                record.result = await run_waiting(operation, arguments, caller, conversation)
+                record.result = await _run_concealed(operation, arguments, caller, conversation)
             return record.result
         finally:
             if not record.is_interim:
@@ -111,6 +111,16 @@ def run(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Resu
     with limits.deadline(operation.timeout), transaction():
         result: Result = operation.handler(caller, request)
     return tell_redacted(result, redacted)
+
+
+async def _run_concealed(
+    operation: Operation, arguments: dict[str, Any], caller: Caller, conversation: Conversation
+) -> Result:
+    """Run it, and ask about the database, which may take a second, in a thread."""
+    try:
+        return await run_waiting(operation, arguments, caller, conversation)
+    except OperationalError as error:
+        raise await outages.conceal_in_thread(operation.name, error) from None
 
 
 async def run_waiting(

@@ -72,10 +72,8 @@ def resolve(caller: Caller, path: str, context: Mapping[str, str] | None = None)
     project = _known(path, top, remote) or _create(caller, root, remote)
     if not caller.sees(project.pk):
         raise _not_held(caller, root)
-    if remote and project.git_remote is None and caller.sees_all_projects:
-        _learn_remote(project, root, remote)
-    if remote and project.git_remote == remote and _may_claim(caller, root):
-        ProjectPath.objects.get_or_create(path=root, defaults={"project": project})
+    if remote and caller.sees_all_projects:
+        _claim(project, root, remote)
     telemetry.about_project(project.pk)
     return project
 
@@ -91,15 +89,27 @@ def _with_remote(remote: str | None) -> Project | None:
     return Project.objects.filter(git_remote=remote).first() if remote else None
 
 
+def _claim(project: Project, root: str, remote: str) -> None:
+    """Make the folder one of the project's, if both have that remote.
+
+    Callers limited to some projects claim nothing: whatever is saved below a folder that belongs
+    to a project is filed there, for all who see that project.
+    """
+    if project.git_remote is None:
+        _learn_remote(project, root, remote)
+    if project.git_remote == remote:
+        ProjectPath.objects.get_or_create(path=root, defaults={"project": project})
+
+
 def _learn_remote(project: Project, root: str, remote: str) -> None:
-    """Of a folder that was no clone yet, or whose remote nobody told; not if another has it."""
+    """Record the remote of a project that has none, unless another project has it."""
     is_root = Project.objects.filter(pk=project.pk, git_remote=None, paths__path=root)
     try:
         with transaction.atomic():
             if _with_remote(remote) is None and is_root.update(git_remote=remote):
                 project.git_remote = remote
     except IntegrityError:
-        return  # another call told it of another project first
+        return  # another call recorded it for another project first
 
 
 def _holds(alias: ProjectPath, path: str, top: Path | None, remote: str | None) -> bool:
@@ -130,14 +140,6 @@ def _create(caller: Caller, root: str, remote: str | None) -> Project:
         return project
     project.delete()  # another call made one for this folder first
     return alias.project
-
-
-def _may_claim(caller: Caller, root: str) -> bool:
-    """What lies in a project that the caller does not see is not the caller's to give away."""
-    if caller.sees_all_projects:
-        return True
-    alias = ProjectPath.objects.containing(root).first()
-    return alias is None or caller.sees(alias.project_id)
 
 
 def _not_held(caller: Caller, root: str) -> NotAllowed:

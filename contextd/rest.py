@@ -16,7 +16,7 @@ import contextd
 from contextd import auth, operations, outages, pipeline, protected_resource, throttling
 from contextd.callers import Caller
 from contextd.conversations import Alone
-from contextd.errors import ContextdError, Invalid, NotFound, RateLimited
+from contextd.errors import ContextdError, Invalid, NotFound
 from contextd.operations import Operation
 from contextd.places import MOST_WAITING, Places
 
@@ -121,12 +121,10 @@ def read_arguments(request: HttpRequest) -> dict[str, Any]:
 @api.exception_handler(ContextdError)
 def on_error(request: HttpRequest, error: ContextdError) -> HttpResponse:
     response = api.create_response(request, error.as_dict(), status=error.status)
-    if isinstance(error, RateLimited):
-        response["Retry-After"] = str(error.seconds_to_wait)
+    for name, value in protected_resource.headers_of(error).items():
+        response[name] = value
     if error.status == WrongMethod.status:
         response["Allow"] = "POST"
-    if error.status == 401:
-        response["WWW-Authenticate"] = protected_resource.challenge()
     return response
 
 

@@ -1,6 +1,7 @@
 """How often pages and addresses that are no operations may be asked for."""
 
 import logging
+import unicodedata
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -10,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django_ratelimit.core import get_usage
 from redis.exceptions import RedisError
 
-from contextd import logs
+from contextd import logs, protected_resource
 from contextd.errors import RateLimited
 
 View = Callable[..., HttpResponse]
@@ -36,8 +37,9 @@ def take(request: HttpRequest, group: str, key: str, rate: str) -> None:
 def slowed(view: View, rate: str) -> View:
     """The view of a login, for so many attempts; more are answered with 429.
 
-    They count by user name and address: behind a proxy all people have its address, so that nobody
-    may keep the others out. From one address come at most so many times as many.
+    Attempts count by user name and address. Failures also count by address alone, to a higher
+    limit. A right password passes that one: behind a proxy all people have its address, and none of
+    them may keep the others out.
     """
     number, _, period = rate.partition("/")
     rate_of_address = f"{NAMES_AT_ONE_ADDRESS * int(number)}/{period}"
@@ -46,14 +48,23 @@ def slowed(view: View, rate: str) -> View:
     def slow(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             if request.method == "POST":
-                address = request.META.get("REMOTE_ADDR", "")
-                name = request.POST.get("username", "").strip().lower()
-                take(request, "login of one", f"{address} {name}", rate)
-                take(request, "login", address, rate_of_address)
+                take(request, "login of one", f"{address_of(request)} {name_in(request)}", rate)
+            response = view(request, *args, **kwargs)
+            if request.method == "POST" and not request.user.is_authenticated:
+                take(request, "login", address_of(request), rate_of_address)
         except RateLimited as error:
-            wait = str(error.seconds_to_wait)
-            text = f"Too many attempts. Try again in {wait} seconds."
-            return HttpResponse(text, status=429, headers={"Retry-After": wait})
-        return view(request, *args, **kwargs)
+            text = f"Too many attempts. Try again in {error.seconds_to_wait} seconds."
+            headers = protected_resource.headers_of(error)
+            return HttpResponse(text, status=error.status, headers=headers)
+        return response
 
     return slow
+
+
+def address_of(request: HttpRequest) -> str:
+    return str(request.META.get("REMOTE_ADDR", ""))
+
+
+def name_in(request: HttpRequest) -> str:
+    """The user name that is tried, in one spelling: the form of a login normalizes it alike."""
+    return unicodedata.normalize("NFKC", request.POST.get("username", "")).strip().lower()

@@ -20,3 +20,5 @@ urlpatterns = [
     path(".well-known/oauth-protected-resource/mcp", protected_resource.metadata),
     *(path("", include(module)) for module in settings.CONTEXTD_PAGES),
 ]
+
+handler500 = "contextd.server_errors.answer"

@@ -13,6 +13,8 @@ from contextd.errors import Invalid
 
 MAX_PATH_LENGTH = 4096
 MAX_ID_DIGITS = 18
+MAX_PROBLEMS = 20
+MAX_FIELD_LENGTH = 100
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -177,20 +179,43 @@ Facts = StringMap(keys=100, key_length=50, value_length=500)
 
 
 def problems(error: ValidationError, operation: str, known: list[str]) -> list[dict[str, str]]:
-    """One `{"field", "error"}` for each thing that is wrong, in the words of the caller."""
-    return [_problem(detail, operation, known) for detail in error.errors(include_url=False)]
+    """Return one `{"field", "error"}` for each thing that is wrong, in the words of the caller.
+
+    However much is wrong, there are at most `MAX_PROBLEMS`; the last one counts the rest.
+    """
+    unknown: list[str] = []
+    found: list[dict[str, str]] = []
+    details = error.errors(include_url=False)
+    for detail in details:
+        if detail["type"] == "extra_forbidden":
+            unknown.append(_field_of(detail))
+        elif len(found) < MAX_PROBLEMS - 2:
+            found.append(_problem(detail))
+    omitted = len(details) - len(unknown) - len(found)
+    if unknown:
+        found.append({"field": unknown[0], "error": _unknown_arguments(unknown, operation, known)})
+    if omitted:
+        found.append({"field": "arguments", "error": f"and {omitted:,} more problems"})
+    return found
 
 
-def _problem(detail: ErrorDetails, operation: str, known: list[str]) -> dict[str, str]:
-    field = ".".join(map(str, detail["loc"])) or "arguments"
+def _unknown_arguments(unknown: list[str], operation: str, known: list[str]) -> str:
+    named = ", ".join(map(repr, unknown[:MAX_PROBLEMS]))
+    rest = f" and {len(unknown) - MAX_PROBLEMS:,} more" if len(unknown) > MAX_PROBLEMS else ""
+    noun = "argument" if len(unknown) == 1 else "arguments"
+    return f"unknown {noun} {named}{rest}; {operation} takes: {', '.join(known) or 'none'}"
+
+
+def _field_of(detail: ErrorDetails) -> str:
+    return ".".join(map(str, detail["loc"]))[:MAX_FIELD_LENGTH] or "arguments"
+
+
+def _problem(detail: ErrorDetails) -> dict[str, str]:
+    field = _field_of(detail)
     context = detail.get("ctx", {})
     match detail["type"]:
         case "missing" | "blank":
             sentence = f"{field} is required"
-        case "extra_forbidden":
-            sentence = (
-                f"unknown argument {field!r}; {operation} takes: {', '.join(known) or 'none'}"
-            )
         case "too_long" | "string_too_long":
             units = "characters" if isinstance(detail["input"], str) else "entries"
             length, limit = len(detail["input"]), context["max_length"]

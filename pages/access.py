@@ -11,9 +11,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from contextd import auth, guards, logins, operations
+from contextd import auth, guards, logins, operations, protected_resource
 from contextd.callers import Caller
-from contextd.errors import ContextdError, NotAuthenticated, NotFound, RateLimited
+from contextd.errors import ContextdError, NotAuthenticated, NotFound
 from contexts import services as contexts
 
 Page = Callable[..., HttpResponseBase]
@@ -77,6 +77,6 @@ def caller_by_now(request: HttpRequest) -> Caller:
 
 def refused(request: HttpRequest, error: ContextdError) -> HttpResponse:
     response = render(request, "dashboard/refused.html", {"error": error}, status=error.status)
-    if isinstance(error, RateLimited):
-        response["Retry-After"] = str(error.seconds_to_wait)
+    for name, value in protected_resource.headers_of(error).items():
+        response[name] = value
     return response

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 
 from contextd import auth, guards, logins, operations, protected_resource, throttling
 from contextd.callers import Caller
-from contextd.errors import ContextdError, Invalid, NotFound, RateLimited
+from contextd.errors import ContextdError, Invalid, NotFound
 
 
 def caller_of(request: Request) -> Caller:
@@ -60,10 +60,8 @@ def explain(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
     if told is None:
         return None
     response = JsonResponse(told.as_dict(), status=told.status)
-    if isinstance(told, RateLimited):
-        response["Retry-After"] = str(told.seconds_to_wait)
-    if told.status == exceptions.NotAuthenticated.status_code:
-        response["WWW-Authenticate"] = protected_resource.challenge()
+    for name, value in protected_resource.headers_of(told).items():
+        response[name] = value
     return response
 
 

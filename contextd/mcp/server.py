@@ -161,4 +161,5 @@ async def conceal(ctx: Context, call_next: CallNext) -> HandlerResult:
     except ContextdError as error:
         raise answers.protocol_error(error) from None
     except Exception as error:
-        raise answers.protocol_error(outages.conceal(ctx.method, error)) from None
+        concealed = await outages.conceal_in_thread(str(ctx.method), error)
+        raise answers.protocol_error(concealed) from None

@@ -67,7 +67,7 @@ class Workers:
         except ContextdError:
             raise
         except Exception as error:
-            raise outages.conceal(what, error) from None
+            raise await outages.conceal_in_thread(what, error) from None
 
     def _submit(self, job: "Job[Outcome]") -> "Future[Outcome]":
         if not self._places.acquire(blocking=False):

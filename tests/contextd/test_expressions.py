@@ -16,6 +16,9 @@ ENDLESS = "(a|aa)+b"
         ("a(", "is no regular expression: missing )"),
         ("(((a{100}){100}){100})", "repeats its parts more than 10,000 times"),
         ("x{0,300}y{0,300}z{0,300}", None),
+        ("(?x)(?:a{ 5000}){ 5000}", "repeats its parts more than 10,000 times"),
+        ("(?x)(?:a{5 0#{1}\n00}){#\n5000}", "repeats its parts more than 10,000 times"),
+        ("(" * 5000 + "a" + ")" * 5000, "is nested too deeply"),
     ],
 )
 def test_what_is_wrong_with_one_is_said(expression: str, mistake: str | None) -> None:

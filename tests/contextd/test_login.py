@@ -23,8 +23,18 @@ def test_one_name_is_tried_only_so_often_and_others_are_not_kept_out(client: Cli
 
     # More than a minute's may pass, since a minute may end meanwhile.
     assert 429 in [tried("ann") for _ in range(21)]
+    assert tried("\uff41nn") == 429  # a full-width letter, which the form takes for an a
     assert tried("bob") == 200
     assert 429 in [tried(f"user{number}") for number in range(201)]
+
+
+def test_who_knows_the_password_is_not_kept_out_by_guesses_from_the_same_address(
+    client: Client, ann: User
+) -> None:
+    for number in range(201):
+        client.post("/admin/login/", {"username": f"user{number}", "password": "guessed"})
+
+    assert log_in(f"https://{HOST}") == 302
 
 
 def log_in(origin: str, host: str = HOST) -> int:

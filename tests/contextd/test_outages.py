@@ -97,6 +97,25 @@ def test_whatever_else_is_asked_says_so(http: httpx2.Client) -> None:
     assert NO_ANSWER in listed["message"]
 
 
+@pytest.mark.parametrize(
+    ("address", "content_type"),
+    [
+        ("/dashboard/", "text/html"),
+        ("/dashboard/login/", "text/html"),
+        ("/admin/", "text/html"),
+        ("/api/dashboard/", "application/json"),
+    ],
+)
+def test_pages_and_their_data_say_so_to_who_is_logged_in(
+    http: httpx2.Client, address: str, content_type: str
+) -> None:
+    answer = http.get(address, headers={"Cookie": f"sessionid={'a' * 32}"})
+
+    assert answer.status_code == 503
+    assert answer.headers["Content-Type"].startswith(content_type)
+    assert NO_ANSWER in answer.text
+
+
 @pytest.mark.parametrize("address", ["/api/v1/status", "/mcp"])
 def test_nobody_else_is_let_in(http: httpx2.Client, address: str) -> None:
     """Whose token cannot be looked up."""

