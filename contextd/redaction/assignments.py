@@ -44,6 +44,8 @@ _NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 _CALL = re.compile(r"[A-Za-z_$][\w.:>-]*+[(\[]")
 _END_OF_BARE = re.compile(r"[,&(){}\[\]]")
 _REST_OF_BARE = re.compile(r"""[^\s"'`;<>\\,&(){}\[\]]*+""")
+_CLOSING = ",)]}|"
+_BEFORE_ENTRY = re.compile(r"(?:\A|\n)[ \t>*-]{0,60}\Z")
 _SHORTEST_IN_PAIR = 4
 _SHORTEST = {"api-key": 6, "secret-key": 6, "secret": 6, "token": 10}
 
@@ -66,7 +68,8 @@ def _candidate(text: str, match: re.Match[str]) -> Candidate | None:
     notation = notations.notation_of(text, match, name_start) if kind else None
     if kind is None or notation is None:
         return None
-    start, end = _span_of_value(match, notation)
+    is_whole = notation is Notation.SETTING or _fills_line(text, match, name_start)
+    start, end = _span_of_value(match, is_whole=is_whole)
     value = text[start : min(end, start + _JUDGED)]
     assigned = Assigned(name, kind, value, following=text[end : end + 1])
     if not names.tells_enough(name, value):
@@ -88,14 +91,24 @@ def _start_of_name(text: str, match: re.Match[str]) -> int:
     return start + 1 if is_escape else start
 
 
-def _span_of_value(match: re.Match[str], notation: Notation) -> tuple[int, int]:
+def _span_of_value(match: re.Match[str], *, is_whole: bool) -> tuple[int, int]:
     if match["quote"]:
         return match.span("quoted")
     start, end = match.span("bare")
-    if notation is Notation.SETTING:
-        return start, start + len(match["bare"].rstrip(",)]}|"))
+    if is_whole:
+        return start, start + len(match["bare"].rstrip(_CLOSING))
     cut = _END_OF_BARE.search(match["bare"])
     return start, start + cut.start() if cut else end
+
+
+def _fills_line(text: str, match: re.Match[str], name_start: int) -> bool:
+    """Whether the entry is alone in its line, as in YAML, so that no `,` or `&` ends its value."""
+    if match["operator"].strip() != ":" or match["quote"] or _CALL.match(match["bare"]):
+        return False
+    ends_line = text[match.end("bare") : match.end("bare") + 1] in ("", "\n", "\r")
+    before = text[max(0, name_start - 61) : name_start]
+    starts_line = name_start == len(before) or "\n" in before
+    return ends_line and starts_line and _BEFORE_ENTRY.search(before) is not None
 
 
 def _end_of_value(text: str, match: re.Match[str], judged_end: int) -> int:
@@ -165,7 +178,9 @@ def _is_expression(assigned: Assigned) -> bool:
 
 
 def _is_random_enough(assigned: Assigned) -> bool:
-    return len(assigned.value) >= _SHORTEST[assigned.kind] and literals.looks_random(assigned.value)
+    value = assigned.value
+    is_random = literals.looks_random(value) or literals.is_noisy(value)
+    return len(value) >= _SHORTEST[assigned.kind] and is_random
 
 
 _IS_CREDENTIAL = {

@@ -3,8 +3,12 @@
 import re
 
 _TEMPLATE = re.compile(
-    r"\$[{(\[]|\{\{|<%|%\(|[#@]\{|ENC\["  # ${X} $(x) $[x] {{ x }} <% x %> %(x)s #{x} @{x} ENC[x]
-    r"|\A(?:\$[\w:]+|%\w+%|%[sdrv]|:[A-Za-z_]\w*|<[^<>]*>|!\w+.*)\Z"  # $X %X% %s :x <x> !vault
+    # ${X} $(x) $[x] {{ x }} <% x %> %(x)s #{x} @{x} ENC[x]
+    r"\$[{\[]|\$\([\w\s./:@|'\"~<>$-]*(?:\)|\Z)|\{\{|<%|%\(\w*(?:\)|\Z)|[#@]\{|ENC\["
+    # $X %X% %s :x <x> !vault
+    r"|\A(?:\$[\w:]+|%(?:[A-Za-z_]+|[A-Z0-9_]+)%|%[sdrv]|:[A-Za-z_]+\d?|<[^<>]*>)\Z"
+    r"|\A!(?:vault|secret|env|env_var|var|file|include|reference|encrypted|cipher"
+    r"|Ref|Sub|GetAtt|Join|ImportValue|If|Select)\b"
     r"|\{[\w.!\[\]:]{0,64}\}|\[[^\]]{0,64}\w-\w"  # {x} [a-z]
 )
 _MASK = re.compile(r"[\W_]+|[xX]{2,}")
@@ -31,6 +35,10 @@ _TECHNICAL = re.compile(
     re.IGNORECASE,
 )
 _DIGITS_AND_SIGNS = frozenset("0123456789!@#$%^+~")
+_SIGNS = frozenset("!@#$%^&*(=+)")
+_CODE_SIGNS = frozenset(" []{}\\")
+_SHORTEST_NOISE = 40  # characters
+_FEWEST_SIGNS = 4
 _SEPARATORS = re.compile(r"[^A-Za-z0-9]+")
 _WORD_OR_NUMBER = re.compile(r"[A-Za-z]*|v?\d+|[A-Za-z]{1,8}\d{1,4}|[A-Za-z]\d{1,2}[A-Za-z]")
 _RUN = re.compile(r"[A-Za-z0-9]{8,}+")
@@ -87,6 +95,13 @@ def looks_random(value: str) -> bool:
     if len(parts) == 1:
         return _TECHNICAL.fullmatch(value) is None
     return not all(_WORD_OR_NUMBER.fullmatch(part) or _TECHNICAL.fullmatch(part) for part in parts)
+
+
+def is_noisy(value: str) -> bool:
+    """Whether a long value without spaces has many signs, as Django's secret keys have."""
+    if len(value) < _SHORTEST_NOISE or not _CODE_SIGNS.isdisjoint(value):
+        return False
+    return sum(map(_SIGNS.__contains__, value)) >= _FEWEST_SIGNS
 
 
 def is_dense(value: str) -> bool:

@@ -6,7 +6,7 @@ from contextd.redaction import literals
 
 _KEYS = (
     "access|secret|private|signing|encryption|account|auth|service|client|master|shared|deploy"
-    "|license|storage"
+    "|license|storage|subscription"
 )
 # Each noun ends a name (`DB_PASSWORD`, `stripeApiKey`, `Access key`): `password_hashers` and
 # `token_count` name no credential.
@@ -15,7 +15,7 @@ _NOUN = rf"""
         | (?:db|user|admin|root|mysql|pg|postgres|smtp|mail|ftp|ssh|redis|auth|login|proxy)
           [_-]?(?:pass|pw) )
   | (?P<api_key> api[ _-]?(?:key|secret) )
-  | (?P<secret_key> (?:{_KEYS})[ _-]?key(?:[_-]?base)? )
+  | (?P<secret_key> (?:{_KEYS})[ _-]?key(?:[_-]?(?:base|data))? )
   | (?P<secret> secret )
   | (?P<token> token )
 """
@@ -85,6 +85,8 @@ def _in_either_case(pattern: str) -> str:
 # How the last noun of a name ends. Unlike IGNORECASE, which tries every alternative at every
 # letter, this lets a search skip the letters that begin none.
 ENDING = (
-    _in_either_case(r"(?:pass(?:word|wd|phrase|code)?|pwd?|secret|token|key(?:[_-]?base)?)")
+    _in_either_case(
+        r"(?:pass(?:word|wd|phrase|code)?|pwd?|secret|token|key(?:[_-]?(?:base|data))?)"
+    )
     + r"\d{0,2}(?![A-Za-z0-9_-])"
 )

@@ -150,12 +150,68 @@ _RULES = (
         ),
         _is_long_and_random,
     ),
+    Rule(
+        "password",  # redis.conf, ldap.conf, slapd.conf
+        ("requirepass", "masterauth", "bindpw", "rootpw"),
+        re.compile(
+            r"(?m)^[ \t]{0,20}(?:requirepass|masterauth|bindpw|rootpw)[ \t]{1,20}"
+            + _ARGUMENT
+            + r"(?=\S{1,257}[ \t]{0,20}$)"
+        ),
+        _is_literal,
+    ),
+    Rule(
+        "password",
+        ("SecureString",),
+        re.compile(
+            r"\bConvertTo-SecureString[ \t]{1,4}(?:-String[ \t]{1,4})?[\"']"
+            r"(?=(?P<secret>[^\n\"']{1,256})[\"'])"
+        ),
+        _is_literal,
+    ),
+    Rule(
+        "password",  # keytool
+        ("storepass", "keypass"),
+        re.compile(r"\s-(?:src|dest)?(?:storepass|keypass)[ \t]{1,4}" + _ARGUMENT),
+        _is_literal,
+    ),
+    Rule(
+        "password",
+        ("sqlcmd",),
+        re.compile(r"\bsqlcmd\b[^\n]{0,200}?\s-P ?" + _ARGUMENT),
+        _is_literal,
+    ),
+    Rule(
+        "password",
+        ("chpasswd",),
+        re.compile(
+            rf"\becho[ \t]{{1,4}}{_OPEN}[^\s:\"']{{1,64}}:"
+            r"(?=(?P<secret>[^\s\"'|]{1,256}+)[\"']?[ \t]{0,4}\|"
+            r"[ \t]{0,4}(?:sudo[ \t]{1,4})?chpasswd)"
+        ),
+        _is_literal,
+    ),
+    Rule(
+        "password",
+        ("--password-stdin",),
+        re.compile(
+            rf"\becho[ \t]{{1,4}}{_OPEN}"
+            r"(?=(?P<secret>[^\s\"'|]{1,256}+)[\"']?[ \t]{0,4}\|[^\n|]{0,200}--password-stdin)"
+        ),
+        _is_literal,
+    ),
+    Rule(
+        "password",
+        ("jdbc:oracle",),
+        re.compile(r"\bjdbc:oracle:\w{1,8}:[^\s/@:\"']{1,64}/(?=(?P<secret>[^\s/@\"']{1,256})@)"),
+        _is_literal,
+    ),
     Rule("password", ("sshpass",), re.compile(r"\bsshpass -p ?" + _ARGUMENT), _is_literal),
     Rule(
         "password",
-        ("create", "CREATE", "Create", "alter", "ALTER", "Alter"),
+        ("create", "CREATE", "Create", "alter", "ALTER", "Alter", "grant", "GRANT", "Grant"),
         re.compile(
-            r"\b(?:create|alter)\s+(?:user|role|login)\b[^;]{0,200}?"
+            r"\b(?:(?:create|alter)\s+(?:user|role|login)|grant)\b[^;]{0,200}?"
             r"\b(?:password|identified\s+by)[\s=]{1,4}'(?=(?P<secret>[^'\n]{1,256})')",
             re.IGNORECASE,
         ),

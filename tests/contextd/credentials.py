@@ -96,6 +96,15 @@ PLACES = [
     ("password", "redis-cli -h cache -a ~ ping", "hunter2"),
     ("password", "ALTER ROLE app WITH PASSWORD '~';", "hunter2"),
     ("password", "create user 'app'@'%' identified by '~'", "hunter2"),
+    ("password", "GRANT ALL ON shop.* TO 'app'@'%' IDENTIFIED BY '~';", "hunter2"),
+    ("password", "requirepass ~", "swordfish"),
+    ("password", "bindpw ~", "swordfish"),
+    ("password", "ConvertTo-SecureString '~' -AsPlainText -Force", "hunter2"),
+    ("password", "keytool -list -keystore x.jks -storepass ~", "swordfish"),
+    ("password", "sqlcmd -S db -U sa -P '~' -Q x", "hunter2"),
+    ("password", "echo root:~ | chpasswd", "swordfish"),
+    ("password", "echo '~' | docker login -u bob --password-stdin ghcr.io", "Xy7k29Qz"),
+    ("password", "jdbc:oracle:thin:scott/~@//db:1521/shop", "tiger"),
 ]
 
 ASSIGNED = [
@@ -111,6 +120,12 @@ ASSIGNED = [
     ("password", 'os.environ["DB_PASSWORD"] = "~"', "swordfish"),
     ("password", "passphrase: '~'", "correct horse battery staple"),
     ("password", "password: ~", "hunter2"),
+    ("password", "password: ~", "2j&D+Cj#-TWY:0.BrlA2"),
+    ("password", "db:\n  - password: ~\n  host: x", "kX9,dP2(wQ7)zL"),
+    ("password", "DB_PASSWORD=~", "!58hl!bgo^~_$Z63fFnY".replace("~", "-")),
+    ("password", '{"password": "~"}', "!58hl!bgo^-_Z63fFnY"),
+    ("password", "db_password: '~'", ":tagged9secret"),
+    ("password", '{"password": "~"}', "%secret9%"),
     ("password", "The root password is ~, I think.", "hunter2"),
     ("password", "- **Password:** ~", "hunter2"),
     ("password", "password: ``~``", "swordfish"),
@@ -153,6 +168,10 @@ ASSIGNED = [
     ("api-key", "https://x.io/v1?api_key=~&page=2", "abc123def"),
     ("secret-key", "aws_secret_access_key = ~", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
     ("secret-key", "SECRET_KEY = '~'", "django-insecure-#" + MIXED * 4),
+    ("secret-key", "SECRET_KEY = '~'", "ab%cd$(e!f=gh&ij*kl^mn@op#qr(st)uv-wx+yz_" * 2),
+    ("secret-key", "SECRET_KEY = '~'", "k3%(c$!f=gh&i1*kl^mn@op#qr(st)uv-wx+yz_ab" * 2),
+    ("secret-key", "    client-key-data: ~", "LS0tLS1CRUdJTi" + MIXED * 10),
+    ("secret-key", "Ocp-Apim-Subscription-Key: ~", HEX * 8),
     ("secret-key", "SharedAccessKeyName=Root;SharedAccessKey=~", MIXED * 10 + "abc="),
     ("api-key", '"api_key": "~"', "abcdefghijkl"),
     ("api-key", r"{\"api_key\": \"~\"}", "abcdefghijkl"),
@@ -169,6 +188,8 @@ ASSIGNED = [
 ]
 
 HARMLESS = [
+    "{password: password, user: app}\npassword: !Ref DatabasePassword\npassword: :password2",
+    "requirepass is set; echo $X | docker login --password-stdin; GRANT SELECT ON x TO app;",
     "fixed in 1a2b3c4, see f51f805cbdfcedfd34a4e19f07f26fcc81e2c696",
     "id 123e4567-e89b-12d3-a456-426614174000",
     f"sha256:{HEX * 16} and {HEX * 32}",
