@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
-from django.db import transaction
 from django.db.models import Count, F, Func
 
 from checkpoints.models import Checkpoint
@@ -112,7 +112,7 @@ def update(
     context: Mapping[str, str] | None = None,
     tags: Sequence[str] | None = None,
 ) -> Saved:
-    """Change what is given, keep the rest; changed text is embedded anew."""
+    """Change what is given, keep the rest; changed text is embedded again."""
     given: dict[str, Any] = {
         "summary": summary,
         "description": description,
@@ -123,13 +123,11 @@ def update(
     if not {"summary", "description"} & changes.keys():
         with limits.transaction():
             return Saved(_change(caller, checkpoint_id, changes), notice=None)
-    while (saved := _change_text(caller, checkpoint_id, changes)) is None:
-        pass  # somebody changed the other half of the text meanwhile
-    return saved
+    return limits.retried(partial(_change_text, caller, checkpoint_id, changes))
 
 
-def _change_text(caller: Caller, checkpoint_id: str, changes: Mapping[str, Any]) -> Saved | None:
-    """None when what was embedded is not what the checkpoint says by now."""
+def _change_text(caller: Caller, checkpoint_id: str, changes: Mapping[str, Any]) -> Saved:
+    """Raises Stale if the other half of the text changed while this one was embedded."""
     before = get(caller, checkpoint_id)
     text = (
         changes.get("summary", before.summary),
@@ -140,14 +138,13 @@ def _change_text(caller: Caller, checkpoint_id: str, changes: Mapping[str, Any])
         changes = {**changes, "token_count": prepared.token_count}
         checkpoint = _change(caller, checkpoint_id, changes)
         if (checkpoint.summary, checkpoint.description) != text:
-            transaction.set_rollback(True)
-            return None
+            raise limits.Stale
         search.store(DOMAIN, checkpoint.pk, checkpoint.project_id, prepared)
     return Saved(checkpoint, prepared.notice)
 
 
 def _change(caller: Caller, checkpoint_id: str, changes: Mapping[str, Any]) -> Checkpoint:
-    """Locked meanwhile, so that two changes of different fields both stay."""
+    """Update under a row lock, so that concurrent changes to other fields survive."""
     visible = Checkpoint.objects.visible_to(caller).select_for_update()
     checkpoint = get_record(visible, checkpoint_id)
     for name, value in changes.items():

@@ -3,13 +3,13 @@
 import logging
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import timedelta
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db import OperationalError, connection
@@ -21,14 +21,17 @@ from throttled.exceptions import StoreUnavailableError
 
 from contextd import logs
 from contextd.callers import Caller
-from contextd.errors import RateLimited, TimedOut
+from contextd.errors import Busy, RateLimited, TimedOut
 from contextd.operations import Operation
 from contextd.rates import LONGEST_PERIOD, Rate
 
 PRINCIPAL_RATE = Rate(50, burst=100)
 REFUSAL_RATE = Rate(1, burst=30)
-LONGEST_QUERY = 30.0
+MAX_QUERY_SECONDS = 30.0
+MAX_ATTEMPTS = 10
 NO_OPTIONS: Mapping[str, str | int] = {}
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
@@ -82,6 +85,21 @@ def _bucket(rate: Rate) -> Throttled:
         # Whoever is given another rate waits for nothing of the one before.
         key_prefix=f"contextd:rate:{rate.per_second:g}:{rate.burst}",
     )
+
+
+class Stale(Exception):
+    """The record changed after it was read and before it was locked; it is rolled back."""
+
+
+def retried(attempt: Callable[[], T]) -> T:
+    """Repeat an optimistic change until nobody else changes the record at the same time.
+
+    Raises Busy after `MAX_ATTEMPTS`.
+    """
+    for _ in range(MAX_ATTEMPTS):
+        with suppress(Stale):
+            return attempt()
+    raise Busy("others change this record at the same time; try again later")
 
 
 def time_left() -> float:
@@ -139,7 +157,7 @@ def rows(
 
     `options` are settings of Postgres for this query; they stand in it as they are.
     """
-    milliseconds = math.ceil(min(_time_for_statements(), LONGEST_QUERY) * 1000)
+    milliseconds = math.ceil(min(_time_for_statements(), MAX_QUERY_SECONDS) * 1000)
     options = {**options, "statement_timeout": milliseconds}
     # Sent together, they are one transaction, which the settings do not outlive.
     local = [f"SET LOCAL {name} = {value};" for name, value in options.items()]

@@ -11,7 +11,9 @@ from django.core.cache.backends.locmem import LocMemCache
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import QuerySet
+from kombu.exceptions import OperationalError as BrokerError
 from pydantic import Field
+from redis.exceptions import RedisError
 
 import contextd
 from contextd import guards, operations, web
@@ -192,9 +194,10 @@ def probe_migrations() -> None:
 def probe_broker() -> None:
     try:
         cache.set("contextd:probe", 1, timeout=10)
-    except Exception:
+        remembered = cache.get("contextd:probe")
+    except RedisError:
         raise Unhealthy("Redis does not answer (REDIS_URL)") from None
-    if cache.get("contextd:probe") != 1:
+    if remembered != 1:
         raise Unhealthy("Redis forgets what is written to it")
 
 
@@ -209,6 +212,6 @@ def _problem_of_worker() -> str:
 
     try:
         answers = current_app.control.ping(timeout=1.0, limit=1)
-    except Exception:
+    except (BrokerError, RedisError, OSError):
         return "the broker does not answer, so no worker can be reached"
     return "" if answers else "no worker answers; indexing and late embedding wait (manage.py up)"

@@ -3,9 +3,10 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
@@ -151,17 +152,15 @@ def update(
         with limits.transaction():
             return Saved(_change(caller, remediation_id, changes), notice=None)
     try:
-        while (saved := _change_text(caller, remediation_id, changes)) is None:
-            pass  # somebody changed the rest of the text meanwhile
+        return limits.retried(partial(_change_text, caller, remediation_id, changes))
     except IntegrityError:
         raise Invalid(
             "this fix of this error is saved already; delete one of the two", field="solution"
         ) from None
-    return saved
 
 
-def _change_text(caller: Caller, remediation_id: str, changes: Mapping[str, Any]) -> Saved | None:
-    """None when what was embedded is not what the remediation says by now."""
+def _change_text(caller: Caller, remediation_id: str, changes: Mapping[str, Any]) -> Saved:
+    """Raises Stale if the rest of the text changed while this part was embedded."""
     before = get(caller, remediation_id)
     text = {name: changes.get(name, getattr(before, name)) for name in TEXT}
     read = reading.read(text["error_message"], text["stack_trace"], text["error_type"])
@@ -174,8 +173,7 @@ def _change_text(caller: Caller, remediation_id: str, changes: Mapping[str, Any]
     with limits.transaction():
         remediation = _change(caller, remediation_id, {**changes, **derived})
         if any(getattr(remediation, name) != text[name] for name in TEXT):
-            transaction.set_rollback(True)
-            return None
+            raise limits.Stale
         search.store(DOMAIN, remediation.pk, remediation.project_id, prepared)
     return Saved(remediation, prepared.notice)
 

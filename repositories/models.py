@@ -59,9 +59,6 @@ class SourceFileQuerySet(models.QuerySet["SourceFile"]):
             any_of |= models.Q(path__regex=expression)
         return self.filter(any_of)
 
-    def defining(self, names: Sequence[str]) -> Self:
-        return self.filter(symbols__overlap=list(names))
-
     def digests(self) -> dict[str, tuple[int, str]]:
         """Key and digest by path."""
         rows: Any = self.values_list("path", "pk", "digest")

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -200,14 +201,13 @@ def restore(caller: Caller, skill_id: str, *, version: str, note: str) -> Saved:
 def revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) -> Saved:
     """Make a new version, as planned for what the skill says now."""
     try:
-        while (saved := _revise(caller, skill_id, plan_for)) is None:
-            pass  # somebody changed it meanwhile, so the plan was for something else
+        return limits.retried(partial(_revise, caller, skill_id, plan_for))
     except IntegrityError:
         raise _taken_meanwhile() from None
-    return saved
 
 
-def _revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) -> Saved | None:
+def _revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) -> Saved:
+    """Raises Stale if the skill changed after the plan for it was made."""
     before = get(caller, skill_id)
     plan = plan_for(before)
     if _is_idle(before, plan):
@@ -217,8 +217,7 @@ def _revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) ->
     with limits.transaction():
         skill = get_record(Skill.objects.visible_to(caller).select_for_update(), skill_id)
         if skill.version != before.version:
-            transaction.set_rollback(True)
-            return None
+            raise limits.Stale
         if (plan.wording.name, plan.wording.slug) != (skill.name, skill.slug):
             _refuse_known(plan.wording, skill.project, besides=skill.pk)
         return keep(caller, skill, plan, prepared)

@@ -9,7 +9,6 @@ from mcp.types import JSONRPCResponse as Answer
 
 NOT_INITIALIZED = "Server not initialized. Send initialized notification first."
 ALREADY_INITIALIZED = "Already initialized"
-MAX_ID = 64
 
 
 class State(Enum):

@@ -121,7 +121,7 @@ ASSIGNED = [
     ("password", "passphrase: '~'", "correct horse battery staple"),
     ("password", "password: ~", "hunter2"),
     ("password", "password: ~", "2j&D+Cj#-TWY:0.BrlA2"),
-    ("password", "db:\n  - password: ~\n  host: x", "kX9,dP2(wQ7)zL"),
+    ("password", "  - password: ~", "kX9,dP2(wQ7)zL"),
     ("password", "DB_PASSWORD=~", "!58hl!bgo^~_$Z63fFnY".replace("~", "-")),
     ("password", '{"password": "~"}', "!58hl!bgo^-_Z63fFnY"),
     ("password", "db_password: '~'", ":tagged9secret"),

@@ -99,7 +99,6 @@ SYSTEM: tuple[Kind, ...] = (
         ),
         phrases=(
             r"permission denied|access (?:is|to the path .* is) denied|operation not permitted"
-            r""
         ),
     ),
     Kind(
