@@ -269,7 +269,7 @@ def latest(
         sort_by="created_at",
     )
     if not page.checkpoints:
-        place = projects.told(project_path, git_remote)
+        place = projects.describe_location(project_path, git_remote)
         raise NotFound(f"no checkpoint is saved yet for {place}; save one first")
     return page.checkpoints[0]
 
@@ -326,5 +326,5 @@ def tags_that_start_with(caller: Caller, typed: str) -> list[str]:
 
 
 def unknown_project(path: str | None, git_remote: str | None) -> str:
-    place = projects.told(path, git_remote)
+    place = projects.describe_location(path, git_remote)
     return f"No project is known for {place}; it is made when something is saved there."

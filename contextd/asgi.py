@@ -46,22 +46,22 @@ async def live(receive: Receive, send: Send) -> None:
     """From the start of the process to its end."""
     await receive()
     sys.setswitchinterval(SWITCH_SECONDS)
-    async with delivering_telemetry(), telling_listeners(), mcp.running():
+    async with delivering_telemetry(), announcing_serving(), mcp.running():
         # Not a daemon: Python would end it in the middle of C++, which aborts the process.
         threading.Thread(target=search.warm_up, name="warm-up").start()
         web.note_start()
-        web.when_told_to_end(partial(asyncio.get_running_loop().call_soon_threadsafe, tell_end))
+        web.on_shutdown(partial(asyncio.get_running_loop().call_soon_threadsafe, announce_shutdown))
         await send({"type": "lifespan.startup.complete"})
         await receive()
     await send({"type": "lifespan.shutdown.complete"})
 
 
-def tell_end() -> None:
+def announce_shutdown() -> None:
     signals.serving_ends.send_robust(live)
 
 
 @asynccontextmanager
-async def telling_listeners() -> AsyncIterator[None]:
+async def announcing_serving() -> AsyncIterator[None]:
     signals.serving_began.send_robust(live)
     yield
     await asyncio.to_thread(signals.serving_ended.send_robust, live)

@@ -47,7 +47,7 @@ ANONYMOUS = Principal(name="anonymous", is_local=True)
 
 
 class Authenticate(Protocol):
-    """Whom a token stands for; None when it is nobody's. Raises CredentialLapsed."""
+    """Return whom a token stands for, or None if it is unknown. Raises CredentialLapsed."""
 
     def __call__(self, token: str) -> Principal | None: ...
 
@@ -153,7 +153,7 @@ def admit(arrival: Arrival, *, door: Door) -> Admission:
 
 
 def principal_of(token: str | None) -> Principal:
-    """A token that is not valid is refused, never taken as anonymous."""
+    """Return whom the token stands for; an invalid token is refused, never treated as none."""
     if token is None:
         return ANONYMOUS
     authenticate: Authenticate = import_string(settings.CONTEXTD_AUTHENTICATE)
@@ -181,15 +181,15 @@ def _enter(principal: Principal, context: str | None, is_from_this_machine: bool
         with limits.deadline(LOOKUP_SECONDS):
             entry = look_up(principal, context)
     except OperationalError as error:
-        if principal.is_local and isinstance(outages.told_of(error), Unavailable):
-            entry = makeshift(context or DEFAULT_CONTEXT)
+        if principal.is_local and isinstance(outages.as_outage(error), Unavailable):
+            entry = fallback_entry(context or DEFAULT_CONTEXT)
         else:
             raise
     return Admission(principal, entry, is_from_this_machine)
 
 
-def makeshift(context: str) -> Entry:
-    """For whoever owns this machine, who can still ask what is wrong with it."""
+def fallback_entry(context: str) -> Entry:
+    """Let the owner of this machine ask what is wrong while no context can be looked up."""
     return Entry(
         name=context,
         permission="read",
@@ -215,7 +215,7 @@ def _announce_refusal(
 
 
 def process_owner() -> Principal:
-    """Whoever started this process; for doors that no one else can reach."""
+    """Return the user that started this process, for doors that no one else can reach."""
     return Principal(name=f"local:{os.getuid()}", is_local=True)
 
 

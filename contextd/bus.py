@@ -1,4 +1,4 @@
-"""What the processes of one installation tell each other, over Valkey. Nothing here is kept."""
+"""Messages between the processes of one installation, over Valkey. None is stored."""
 
 import logging
 import secrets
@@ -33,7 +33,7 @@ class Message(BaseModel):
 
 
 class Change(Message):
-    """The list of that kind is another now or, with `uri`, the one resource there is."""
+    """The list of that kind has changed or, with `uri`, only the resource at that address."""
 
     about: Literal["change"] = "change"
     kind: Kind
@@ -41,7 +41,7 @@ class Change(Message):
 
 
 class AccessChanged(Message):
-    """Somebody may enter, see or use something else now: what is remembered of that is void."""
+    """Somebody's permissions changed: what is cached of them is void."""
 
     about: Literal["access changed"] = "access changed"
 
@@ -90,12 +90,12 @@ def channel_of(process: str) -> str:
 
 
 def tell(message: Message) -> None:
-    """Tell every process; when Valkey does not answer, they find out later by themselves."""
+    """Send to every process; if Valkey does not answer, they find out later by themselves."""
     try:
         _valkey().publish(EVERYBODY, message.model_dump_json())
     except RedisError:
         logs.warn_seldom(
-            logger, "the other processes are not told: Redis does not answer (REDIS_URL)"
+            logger, "other processes were not notified: Redis does not answer (REDIS_URL)"
         )
 
 

@@ -6,7 +6,7 @@ from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 
 
 class KeptClient(RedisCacheClient):
-    """Django makes a client for each question, which takes longer than the question."""
+    """Keep its clients: Django creates one per operation, which costs more than the operation."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -1,4 +1,4 @@
-"""What the server offers, to whom, or was asked has changed: told here by whoever changed it."""
+"""Announcements that something clients may have listed or read has changed."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,47 +15,47 @@ _listeners: list[Listener] = []
 
 
 def announce(kind: Kind, uri: str | None = None) -> None:
-    """Tell every client of every process, once the current transaction has committed.
+    """Notify every client of every process, once the current transaction has committed.
 
-    The list of that kind is another now or, with `uri`, the resource there is.
+    The list of that kind has changed or, with `uri`, only the resource at that address.
     """
-    _tell(Change(kind=kind, uri=uri))
+    _dispatch(Change(kind=kind, uri=uri))
 
 
 def announce_access() -> None:
-    """Tell every process that somebody may use something else now, also after commit."""
-    _tell(AccessChanged())
+    """Notify every process, after commit, that somebody's permissions changed."""
+    _dispatch(AccessChanged())
 
 
 def announce_calls() -> None:
-    """Tell every process that calls were recorded, also after commit."""
-    _tell(CallsRecorded())
+    """Notify every process, after commit, that calls were recorded."""
+    _dispatch(CallsRecorded())
 
 
 def concerns(uri: str, address: str) -> bool:
-    """Whether news of a resource is news of an address, which may be the same with a query."""
+    """Whether a change of a resource concerns an address, which may be the same with a query."""
     return address == uri or address.startswith(f"{uri}?")
 
 
 def subscribe(listener: Listener) -> Callable[[], None]:
-    """Call `listener` with all that is told, on any thread; returns how to end that.
+    """Call `listener` with each announcement, on any thread; return a function that ends this.
 
-    It must not raise and not block.
+    The listener must neither raise nor block.
     """
     _listeners.append(listener)
     return partial(_listeners.remove, listener)
 
 
-def hear(told: Told) -> None:
-    """Tell the listeners of this process."""
+def hear(announcement: Told) -> None:
+    """Notify the listeners of this process."""
     for listener in _listeners.copy():
-        listener(told)
+        listener(announcement)
 
 
-def _tell(told: Told) -> None:
-    transaction.on_commit(partial(_publish, told))
+def _dispatch(announcement: Told) -> None:
+    transaction.on_commit(partial(_publish, announcement))
 
 
-def _publish(told: Told) -> None:
-    hear(told)
-    bus.tell(told)
+def _publish(announcement: Told) -> None:
+    hear(announcement)
+    bus.tell(announcement)

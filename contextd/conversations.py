@@ -1,4 +1,4 @@
-"""What an operation that waits may do meanwhile: ask the person, say how far it is, take its time.
+"""What an operation may do while it waits: ask the person, say how far it is, take its time.
 
 Such a handler is a coroutine, and may be run again from its start, with the answers that were
 given: it asks before it acts.
@@ -70,7 +70,7 @@ class Detached(Interim):
 
 
 class Conversation(Protocol):
-    """Between a running operation and whoever called it; each door has its own."""
+    """Connects a running operation with its caller; each door has its own."""
 
     async def report(
         self, done: float, total: float | None = None, message: str | None = None

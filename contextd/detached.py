@@ -95,7 +95,7 @@ def ask(call_id: str, questions: Mapping[str, Any]) -> None:
 
 
 def end(call_id: str, status: DetachedCall.Status, outcome: Mapping[str, Any]) -> None:
-    """How it ended; what has been cancelled meanwhile stays so."""
+    """Store how it ended; a call that was cancelled in the meantime stays cancelled."""
     _working(call_id).update(
         status=status, outcome=dict(outcome), updated_at=timezone.now(), **UNSAID
     )

@@ -1,4 +1,4 @@
-"""Every failure a caller can be told about; anything else is a bug and becomes `Internal`."""
+"""Every failure that callers may see; anything else is a bug and becomes `Internal`."""
 
 import logging
 import math
@@ -71,7 +71,7 @@ class TimedOut(ContextdError):
 
 
 class Busy(ContextdError):
-    """All workers are taken and the queue is full; the call was not started."""
+    """All workers are busy and the queue is full; the call was not started."""
 
     category, status = "timeout", 503
 

@@ -38,7 +38,7 @@ def _number_in(repeat: str) -> int:
 def finds(expression: str, text: str) -> bool:
     """Whether it is in the text, where `^` and `$` are those of any line.
 
-    Raises TimeoutError where that cannot be told in time. Other threads run meanwhile.
+    Raises TimeoutError if the search takes too long. Other threads run in the meantime.
     """
     seconds = min(SECONDS, limits.time_left())
     if not seconds:

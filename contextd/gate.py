@@ -23,7 +23,7 @@ MOST_HOSTS = 256
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603
 
-# Whoever reads the first copy and whoever reads the last would disagree about the caller.
+# A program that reads the first copy and one that reads the last disagree about the caller.
 SINGLE_HEADERS = ("host", "origin", "authorization", "x-mcp-context", "mcp-session-id")
 
 

@@ -55,7 +55,8 @@ def submit(
 ) -> tuple[Job, bool]:
     """The open job of that task and key, and whether it was made now; the task is given its id.
 
-    One that is not `queued` is worked on by whoever submits it, by a worker only if that fails.
+    One that is not `queued` is worked on by the process that submits it; a worker continues it if
+    that fails.
     One that was cancelled is not joined, although its worker may not have heard of it yet.
     """
     _end_if_unwanted(task=task_name, key=key)
@@ -131,14 +132,14 @@ def _take(job_id: int) -> Hold | None:
     now = timezone.now()
     free = Job.objects.filter(pk=job_id, is_unwanted=False)
     free = free.filter(state=State.QUEUED) | free.abandoned()
-    taken = free.update(
+    updated = free.update(
         state=State.RUNNING,
         holder=secrets.token_hex(16),
         attempts=F("attempts") + 1,
         leased_until=now + LEASE,
         updated_at=now,
     )
-    return Hold(Job.objects.get(pk=job_id)) if taken else None
+    return Hold(Job.objects.get(pk=job_id)) if updated else None
 
 
 def cancel(job_id: int) -> None:
@@ -178,7 +179,7 @@ def sweep() -> int:
 
 
 def _queue_again(job: Job) -> bool:
-    """Unless a worker has just taken it up."""
+    """Unless a worker has just started it."""
     again = Job.objects.abandoned().filter(pk=job.pk)
     if not again.update(state=State.QUEUED, leased_until=timezone.now() + LEASE):
         return False
@@ -196,11 +197,11 @@ def watch(job_id: int) -> Iterator[Job]:
 
 async def follow(job_id: int, talk: Conversation, seconds: float) -> Job:
     """Report how far it is until it has ended or the time is up."""
-    until, told = time.monotonic() + seconds, 0
+    until, reported = time.monotonic() + seconds, 0
     while True:
         job = await talk.do(partial(Job.objects.get, pk=job_id))
-        if job.done > told:
-            told = job.done
+        if job.done > reported:
+            reported = job.done
             await talk.report(job.done, job.total, job.note)
         if not job.is_open or time.monotonic() > until:
             return job

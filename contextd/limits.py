@@ -82,7 +82,7 @@ def _bucket(rate: Rate) -> Throttled:
         using=RateLimiterType.GCRA.value,
         quota=quota,
         store=redis,
-        # Whoever is given another rate waits for nothing of the one before.
+        # A caller whose rate is changed starts with a fresh bucket.
         key_prefix=f"contextd:rate:{rate.per_second:g}:{rate.burst}",
     )
 

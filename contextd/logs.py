@@ -19,12 +19,12 @@ READY_PATH = "/readyz"
 SELDOM_SECONDS = 60
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
-_told = LocMemCache("seldom-told", {"TIMEOUT": SELDOM_SECONDS})
+_recent_warnings = LocMemCache("seldom-told", {"TIMEOUT": SELDOM_SECONDS})
 
 
 def warn_seldom(logger: logging.Logger, message: str) -> None:
-    """For what each call would say again while another server is down."""
-    if _told.add(logger.name, message):
+    """Log a warning once in a while, though each call repeats it while another server is down."""
+    if _recent_warnings.add(logger.name, message):
         logger.warning(message)
 
 
@@ -34,7 +34,7 @@ def formatter() -> logging.Formatter:
 
 
 class WorthReading(logging.Filter):
-    """Leaves out what libraries tell the root logger, and that a starting server is not ready."""
+    """Drop what libraries log at the root logger, and that a starting server is not ready."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.name == "root":

@@ -198,7 +198,7 @@ def operation(
     """Register the decorated handler; its annotations are its contract.
 
     `timeout` is in seconds. `atomic=False` is for handlers that wait on another service:
-    no transaction is held meanwhile, and their services open `limits.transaction()`.
+    no transaction is held while they wait, and their services open `limits.transaction()`.
     A handler that waits long, for a person or a job, is a coroutine and given a `Conversation`.
     """
 

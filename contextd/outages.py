@@ -1,4 +1,4 @@
-"""What callers are told while the database cannot be asked."""
+"""What callers see while the database cannot be reached."""
 
 import asyncio
 import logging
@@ -14,10 +14,10 @@ from psycopg_pool import PoolTimeout
 from contextd import errors, logs
 from contextd.errors import Busy, ContextdError, Unavailable
 
-NO_ANSWER = "the database does not answer; try again later, or tell whoever runs this server"
+NO_ANSWER = "the database does not answer; try again later, or tell the people who run this server"
 ALL_IN_USE = "all connections to the database are in use; try again later"
 CONNECTION_LOST = ("08", "57P")
-"""How the codes of errors begin with which Postgres ends connections or makes none."""
+"""Prefixes of the error codes with which Postgres ends or refuses connections."""
 PING_SECONDS = 1
 ANSWER_KEPT_SECONDS = 1.0
 ADDRESS = ("host", "port", "dbname", "user", "password")
@@ -30,15 +30,15 @@ def conceal(what: str, error: Exception) -> ContextdError:
 
     It may wait for the database; coroutines await `conceal_in_thread`.
     """
-    return told_of(error) or errors.conceal(what, error)
+    return as_outage(error) or errors.conceal(what, error)
 
 
 async def conceal_in_thread(what: str, error: Exception) -> ContextdError:
     return await asyncio.to_thread(conceal, what, error)
 
 
-def told_of(error: Exception) -> ContextdError | None:
-    """None where the error does not mean that the database cannot be asked."""
+def as_outage(error: Exception) -> ContextdError | None:
+    """Return the error that callers see if the database cannot be reached, else None."""
     cause = error.__cause__
     if not isinstance(error, OperationalError) or not isinstance(cause, psycopg.Error):
         return None

@@ -67,7 +67,7 @@ def carry_out(operation: Operation, arguments: dict[str, Any], caller: Caller) -
     """One of many calls that a person makes at once: neither limited nor recorded one by one."""
     guards.authorize(operation, caller)
     request, redacted = guards.redact(operation, operation.parse(arguments))
-    return tell_redacted(operation.handler(caller, request), redacted)
+    return with_redacted_count(operation.handler(caller, request), redacted)
 
 
 @contextmanager
@@ -86,7 +86,7 @@ def at_once(operation: Operation, caller: Caller) -> Iterator[None]:
 async def converse(
     operation: Operation, arguments: dict[str, Any], caller: Caller, conversation: Conversation
 ) -> Result:
-    """`perform` for an operation that waits; it holds no thread and no connection meanwhile.
+    """`perform` for an operation that waits; while it waits, it holds no thread and no connection.
 
     Raises an `Interim` too, where the conversation has to go on elsewhere.
     """
@@ -110,7 +110,7 @@ def run(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Resu
     transaction = limits.transaction if operation.atomic else nullcontext
     with limits.deadline(operation.timeout), transaction():
         result: Result = operation.handler(caller, request)
-    return tell_redacted(result, redacted)
+    return with_redacted_count(result, redacted)
 
 
 async def _run_concealed(
@@ -139,7 +139,7 @@ async def run_waiting(
             raise
         except TimeoutError:
             raise TimedOut(f"no answer within {seconds:g} s") from None
-    return tell_redacted(result, redacted)
+    return with_redacted_count(result, redacted)
 
 
 async def converse_with(
@@ -160,7 +160,7 @@ def prepare(operation: Operation, arguments: dict[str, Any], caller: Caller) -> 
     return guards.redact(operation, operation.parse(arguments))
 
 
-def tell_redacted(result: Result, redacted: int) -> Result:
+def with_redacted_count(result: Result, redacted: int) -> Result:
     return result.model_copy(update={"redacted": redacted}) if redacted else result
 
 
@@ -188,9 +188,9 @@ class Record:
             self.is_interim = True
             raise
         except Exception as error:
-            told = outages.conceal(self._operation.name, error)
-            self._category = told.category
-            raise told from None
+            concealed = outages.conceal(self._operation.name, error)
+            self._category = concealed.category
+            raise concealed from None
 
     def announce(self) -> None:
         operation_finished.send_robust(

@@ -1,4 +1,4 @@
-"""So many at once, and so many more who wait: for a door with a thread for each request."""
+"""Limits how many requests run and how many may queue, for servers with a thread per request."""
 
 import threading
 from collections.abc import Iterator
@@ -17,8 +17,8 @@ class Places:
         self._known = threading.BoundedSemaphore(at_once + waiting)
 
     @contextmanager
-    def taken(self, seconds: float) -> Iterator[None]:
-        """Raises Busy where too many wait, or none becomes free in time."""
+    def slot(self, seconds: float) -> Iterator[None]:
+        """Run the block when there is room. Raises Busy if too many wait, or for too long."""
         if not self._known.acquire(blocking=False):
             raise Busy("too many calls are waiting; try again later")
         try:

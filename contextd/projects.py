@@ -192,8 +192,8 @@ def normalize_remote(url: str) -> str | None:
     return f"{host}/{path}"[:500] if path else None
 
 
-def told(path: str | None, git_remote: str | None) -> str | None:
-    """The place that a caller named, without what a remote holds of credentials."""
+def describe_location(path: str | None, git_remote: str | None) -> str | None:
+    """Return the place that a caller named, without credentials that a remote may hold."""
     return path or normalize_remote(git_remote or "") or "that git_remote"
 
 

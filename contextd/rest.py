@@ -65,8 +65,8 @@ def add_route(operation: Operation) -> None:
 def answer(name: str, request: HttpRequest) -> HttpResponse:
     caller, alone = admitted(request), Alone(request.headers)
     operation, arguments = operations.get(name), read_arguments(request)
-    # What waits holds neither a worker nor a connection meanwhile, over no door.
-    place = nullcontext() if operation.waits else places.taken(operation.timeout)
+    # Operations that wait hold neither a worker nor a connection while they do.
+    place = nullcontext() if operation.waits else places.slot(operation.timeout)
     with place:
         result = pipeline.perform(operation, arguments, caller, alone)
     return HttpResponse(result.model_dump_json(), content_type="application/json")

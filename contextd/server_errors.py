@@ -22,7 +22,7 @@ def answer(request: HttpRequest) -> HttpResponse:
     if request.path.startswith("/api/"):
         concealed = outages.conceal(f"{request.method} {request.path}", error)
         return JsonResponse(concealed.as_dict(), status=concealed.status)
-    outage = outages.told_of(error)
+    outage = outages.as_outage(error)
     if outage is None:
         return server_error(request)
     return HttpResponse(format_html(PAGE, outage.message), status=outage.status)

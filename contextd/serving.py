@@ -15,21 +15,21 @@ _begun: list[Process] = []
 
 
 def begin() -> None:
-    """Have it import for seconds while `up` does, for whose main thread this is.
+    """Start the web process early, so that its imports overlap those of `up`.
 
-    Not in a first start, in which it would look for the secret key before there is one.
+    Call it from the main thread. A first start skips it, because there is no secret key yet.
     """
     if secret_key.path_in(data_dir()).exists():
         _begun.append(program().start())
 
 
 def process() -> Process:
-    """The one that was begun, or a new one."""
+    """Return the process that was started early, or start one."""
     return _begun.pop() if _begun else program().start()
 
 
 def program() -> Program:
-    """It reads the settings itself, since they take time to read."""
+    """Describe the process. It reads the settings itself, since they take time to read."""
     return Program(
         name="the web server",
         command=[sys.executable, "-m", "contextd.serving"],
@@ -41,7 +41,7 @@ def program() -> Program:
 
 
 def data_dir() -> Path:
-    """As the settings have it."""
+    """Return the data folder that the settings use."""
     return Path(os.environ.get(DATA_DIR) or CHECKOUT / ".contextd").expanduser().absolute()
 
 

@@ -127,21 +127,21 @@ def load(library: Library) -> Loaded:
 
 def take_offered(library: Library, rows: Iterable[ShippedRecord]) -> list[ShippedRecord]:
     """Give up what people wrote for the newer text that ships; those that had such an offer."""
-    taken = []
+    updated = []
     with transaction.atomic():
         for row in rows:
             if row.offered is not None:
                 row.take(row.offered)
                 row.save()
-                taken.append(row)
-        index(library, taken)
-    if taken:
+                updated.append(row)
+        index(library, updated)
+    if updated:
         changes.announce("resources")
-    return taken
+    return updated
 
 
 def keep(row: ShippedRecord) -> None:
-    """What a person wrote and ships no more is his own, and is seen again if it was not."""
+    """Make a record that ships no more the author's own, and show it again if it was hidden."""
     row.shipped, row.offered, row.is_retired = None, None, False
 
 
@@ -177,7 +177,7 @@ def _wait_for_others(library: Library) -> None:
 def _follow(
     library: Library, rows: dict[str, ShippedRecord], records: Sequence[Record], loaded: Loaded
 ) -> list[ShippedRecord]:
-    """The rows whose text is another now."""
+    """Return the rows whose text changed."""
     added = [_new(library, record) for record in records if record.key not in rows]
     library.model._default_manager.bulk_create(added)
     loaded.added = [row.key for row in added]
@@ -215,7 +215,7 @@ def _update(row: ShippedRecord, record: Record, loaded: Loaded) -> bool:
 
 
 def _retire(library: Library, rows: Sequence[ShippedRecord], loaded: Loaded) -> None:
-    """What a person has edited stays, and is his own from now on."""
+    """Retire records that ship no more; what a person has edited stays, as their own."""
     retired = []
     for row in rows:
         if row.shipped is None or row.is_retired:

@@ -23,7 +23,7 @@ from contextd.operations import Operation, Request, Result, operation
 logger = logging.getLogger(__name__)
 
 Probe = Callable[[], list[str] | None]
-"""It may tell details, for whoever looks after it."""
+"""It may return details, for the people who run the server."""
 Health = Literal["healthy", "unhealthy", "unknown"]
 
 DATABASE = "database"
@@ -82,8 +82,8 @@ class ServiceStatus(Result):
     ] = None
 
 
-SOME_PARTS = "some of its parts are not well; whoever runs this server sees which"
-UNASKED = ServiceStatus(status="unknown", error="this cannot be told without the database")
+SOME_PARTS = "some of its parts are not well; the people who run this server see which"
+UNASKED = ServiceStatus(status="unknown", error="unknown: the database does not answer")
 
 
 class Metrics(Result):
@@ -147,7 +147,7 @@ def probe_all(*, vital_only: bool = False) -> dict[str, ServiceStatus]:
     is_there = services[DATABASE].status == "healthy"
     for name, check in _checks.items():
         if name != DATABASE and (check.vital or not vital_only):
-            # Each would wait for it in vain, and status longer than anybody waits for status.
+            # Each would wait without success, and `status` longer than anybody waits for it.
             can_be_asked = is_there or not check.needs_database
             services[name] = _run(check) if can_be_asked else UNASKED
     return services

@@ -27,7 +27,7 @@ def ensure_port_is_free() -> None:
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
-            # As the server does, or the connections of a run that just ended count as taken.
+            # As the server does, or the connections of a run that just ended count as used.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except OSError as error:
@@ -145,7 +145,7 @@ class Restarted:
             self._due_at = math.inf
             say(
                 f"contextd: {process.obituary()}, again and again: it is not started any more. "
-                "Start contextd anew once the cause is gone."
+                "Restart contextd once the cause is gone."
             )
             return
         pause = self._pauses[self._failures]

@@ -30,20 +30,20 @@ def note_start() -> None:
     _started_at = datetime.now(UTC)
 
 
-def when_told_to_end(tell: Callable[[], object]) -> None:
-    """Call it from the signal handler of the server, which waits for open streams first."""
+def on_shutdown(notify: Callable[[], object]) -> None:
+    """Call `notify` as soon as the server is asked to end: it waits for open streams first."""
     if threading.current_thread() is not threading.main_thread():
         return
     for number in (signal.SIGTERM, signal.SIGINT):
         handle = signal.getsignal(number)
         if callable(handle):
-            signal.signal(number, partial(_tell_and_handle, tell, handle))
+            signal.signal(number, partial(_notify_and_chain, notify, handle))
 
 
-def _tell_and_handle(
-    tell: Callable[[], object], handle: Callable[..., Any], number: int, frame: Any
+def _notify_and_chain(
+    notify: Callable[[], object], handle: Callable[..., Any], number: int, frame: Any
 ) -> None:
-    tell()
+    notify()
     handle(number, frame)
 
 

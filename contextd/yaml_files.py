@@ -137,7 +137,7 @@ def _complaint(name: str, error: yaml.MarkedYAMLError) -> Complaint:
 
 
 def _nodes(node: yaml.Node | None, depth: int = 0) -> Iterator[yaml.Node]:
-    """Each as often as aliases repeat it, as whoever reads the content will meet it."""
+    """Each as often as aliases repeat it, as a reader of the content meets it."""
     if node is None:
         return
     if depth > DEEPEST:

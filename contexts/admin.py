@@ -98,7 +98,7 @@ class VariableForm(VariableModelForm):
         try:
             self.initial["value"] = self.instance.value
         except Undecipherable:
-            self.hint("unreadable since the secret key is another; enter it anew")
+            self.hint("cannot be decrypted with this secret key; enter it again")
 
     def hint(self, text: str) -> None:
         self.fields["value"].widget.attrs["placeholder"] = text
@@ -109,7 +109,7 @@ class VariableForm(VariableModelForm):
             if not self.instance.pk:
                 self.add_error("value", "Give a value.")
             elif self.was_secret and not cleaned.get("is_secret"):
-                self.add_error("value", "Give it anew: what was secret is never shown.")
+                self.add_error("value", "Enter it again: a secret is never shown.")
         return cleaned
 
     def save(self, commit: bool = True) -> Variable:

@@ -23,8 +23,8 @@ EVERY_SECONDS = 0.25
 GIVEN = [field for field in AuditEntry._meta.concrete_fields if not field.primary_key]
 # Every call pays for this, so it is SQL. Sent together the two statements are one transaction,
 # and nobody waits until it is on disk: a crash of the database loses its last moments. Users are
-# locked first, as by whoever empties all tables by name, so that neither waits for the other.
-# A user who was deleted meanwhile must not keep the others' entries out.
+# locked first, as when all tables are emptied by name, so that neither waits for the other.
+# A user who was deleted in the meantime must not keep the others' entries out.
 INSERT = """
 SET LOCAL synchronous_commit = off; SELECT FROM auth_user LIMIT 0;
 INSERT INTO {table} ({columns})

@@ -47,7 +47,7 @@ def record_refusal(
 @receiver(m2m_changed, sender=Token.contexts.through)
 @receiver(m2m_changed, sender=get_user_model().groups.through)
 def announce(**signal: Any) -> None:
-    """Clients list anew what they may use: it may be another now."""
+    """Make clients list tools again; their permissions may have changed."""
     changes.announce_access()
     for kind in get_args(Kind):
         changes.announce(kind)

@@ -40,7 +40,7 @@ class ContextRows(RowsByField):
             case "projects":
                 return [place_of(project) for project in record.projects.all()]
             case "grants":
-                return [told(grant) for grant in record.grants.all()]
+                return [grant_as_row(grant) for grant in record.grants.all()]
         return super().cell(record, name)
 
     def relate(self, record: Context, row: Row) -> None:
@@ -74,7 +74,7 @@ def project_at(place: str) -> Project | None:
     return at_path or Project.objects.filter(git_remote=place).first()
 
 
-def told(grant: Grant) -> dict[str, str]:
+def grant_as_row(grant: Grant) -> dict[str, str]:
     holder = {"user": grant.user.get_username()} if grant.user else {"group": str(grant.group)}
     return {**holder, "permission": grant.permission}
 

@@ -36,13 +36,13 @@ def probe() -> None:
     except DatabaseError:
         raise Unhealthy("contexts cannot be read; run manage.py migrate") from None
     if not is_there:
-        raise Unhealthy(f"the context {DEFAULT_CONTEXT!r} is gone; make it anew in the admin")
+        raise Unhealthy(f"the context {DEFAULT_CONTEXT!r} is gone; create it again in the admin")
 
 
 def enter(principal: Principal, name: str | None) -> Entry:
     """What the context of that name, else the principal's own default, gives to the principal.
 
-    Asked anew for each call, so that a change counts from the next one on.
+    It is looked up for each call, so that a change counts from the next one on.
     """
     chosen = name or principal.default_context or DEFAULT_CONTEXT
     context = lookups.context(chosen, principal.user_id) if is_name(chosen) else None
@@ -89,14 +89,14 @@ def permission_in(context: ActiveContext, principal: Principal) -> callers.Permi
     granted = max(granted_in(context, principal), key=LEVELS.index, default=None)
     if granted is None:
         raise NotAllowed(
-            f"you may not use the context {context.name!r}; ask whoever manages it for a grant",
+            f"you may not use the context {context.name!r}; ask its managers for a grant",
             context=context.name,
         )
     return "read" if principal.is_read_only else granted
 
 
 def granted_in(context: ActiveContext, principal: Principal) -> Iterator[callers.Permission]:
-    if principal.is_local:  # whoever owns this machine, or is on it in single-user mode
+    if principal.is_local:  # the owner of this machine, or anybody on it in single-user mode
         yield "manage"
     if context.visitor_id is None:
         return
@@ -156,7 +156,7 @@ def readable(variable: Variable) -> str:
     except encryption.Undecipherable:
         raise Invalid(
             f"the variable {variable.name} was saved under another CONTEXTD_SECRET_KEY; "
-            "an admin has to enter it anew",
+            "an admin has to enter it again",
             variable=variable.name,
         ) from None
 

@@ -281,7 +281,7 @@ def find(
         languages=languages,
     )
     if scope is None:
-        place = projects.told(project_path, git_remote)
+        place = projects.describe_location(project_path, git_remote)
         return Matches([], f"No project is known for {place}; index_repository makes one.")
     found = finding.find(query, scope, limit)
     notes.answered(DOMAIN, [match.file.pk for match in found.matches])

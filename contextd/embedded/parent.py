@@ -10,10 +10,10 @@ _libc = ctypes.CDLL(None)
 
 
 def follow(parent: int, number: signal.Signals = signal.SIGKILL) -> None:
-    """Be sent this signal when the parent ends; on Linux only, elsewhere nothing happens.
+    """Receive this signal when the parent ends; on Linux only, elsewhere nothing happens.
 
-    Called in the child after any change of user, which would clear it. The parent is in truth
-    its thread that forked, so children are started from a main thread.
+    Call it in the child after any change of user, which would clear it. Linux signals the death of
+    the *thread* that forked, so start children from a main thread.
     """
     if sys.platform != "linux":
         return

@@ -156,7 +156,7 @@ class Process:
 
 
 def wait_until_let_go() -> None:
-    """In a program that may be held; it ends without a word where whoever holds it does."""
+    """Wait in a program that may be held; it ends silently when its holder ends."""
     if os.environ.pop(_HELD, None) and sys.stdin.buffer.read(len(_GO)) != _GO:
         sys.exit(1)
 

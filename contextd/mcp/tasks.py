@@ -154,7 +154,7 @@ class Tasks:
             await self._row(partial(detached.end, work.id, Status.FAILED, detached.LOST))
             raise
         else:
-            result = pipeline.tell_redacted(result, work.call.redacted)
+            result = pipeline.with_redacted_count(result, work.call.redacted)
             await self._complete(work, answers.success(result, LATEST_MODERN_VERSION))
 
     async def _complete(self, work: Work, result: BaseModel) -> None:

@@ -22,7 +22,7 @@ from contextd.redaction.candidates import Candidate, Rule
 _TOKEN_CHARACTERS = re.compile(r"(?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9]))*+")
 # Also behind the `\n` of a text inside JSON, behind `%3D` in a URL, and in Telegram's addresses.
 _STARTS_A_WORD = re.compile(r"(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})|(?<=/bot)")
-# A pattern without a limit must not begin again inside of what it has read in vain.
+# A pattern without a limit must not begin again inside of what it has read without a match.
 _NOT_INSIDE = r"(?:(?<![\w-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 
 

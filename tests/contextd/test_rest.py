@@ -193,7 +193,7 @@ def test_so_many_calls_run_at_once_and_others_wait_for_a_while(
     few = Places(at_once=1, waiting=1)
     monkeypatch.setattr(rest, "places", few)
 
-    with few.taken(0):
+    with few.slot(0):
         in_vain = post(client, "checkpoint_list")
         with few._known:
             too_many = post(client, "checkpoint_list")

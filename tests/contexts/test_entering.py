@@ -98,7 +98,7 @@ def test_without_a_grant_a_context_is_closed(
 
     assert answer.status_code == 403
     assert answer.json()["message"] == (
-        "you may not use the context 'backend'; ask whoever manages it for a grant"
+        "you may not use the context 'backend'; ask its managers for a grant"
     )
 
 

@@ -27,7 +27,7 @@ class Command(BaseCommand):
         create.add_argument(
             "--name", type=short_name, required=True, help="where it is used, such as 'laptop'"
         )
-        create.add_argument("--days", type=days, help="how long it is valid; for ever when absent")
+        create.add_argument("--days", type=days, help="how long it is valid; omit for no expiry")
         create.add_argument("--read-only", action="store_true", help="it cannot change anything")
         create.add_argument(
             "--context",
@@ -85,7 +85,7 @@ def short_name(text: str) -> str:
 
 def days(text: str) -> timedelta:
     if not text.isdecimal() or not 1 <= float(text) <= MOST_DAYS:
-        raise ArgumentTypeError(f"a whole number from 1 to {MOST_DAYS}; leave it out for ever")
+        raise ArgumentTypeError(f"a whole number from 1 to {MOST_DAYS}; omit it for no expiry")
     return timedelta(days=int(text))
 
 
