@@ -40,10 +40,19 @@ def finds(expression: str, text: str) -> bool:
 
     Raises TimeoutError if the search takes too long. Other threads run in the meantime.
     """
+    return compiled(expression).search(text, timeout=_seconds()) is not None
+
+
+def count(expression: str, text: str) -> int:
+    """Return how often the expression matches; raises TimeoutError like `finds`."""
+    return sum(1 for _ in compiled(expression).finditer(text, timeout=_seconds()))
+
+
+def _seconds() -> float:
     seconds = min(SECONDS, limits.time_left())
     if not seconds:
         raise TimeoutError
-    return compiled(expression).search(text, timeout=seconds) is not None
+    return seconds
 
 
 @lru_cache(maxsize=5000)

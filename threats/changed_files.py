@@ -1,8 +1,8 @@
-"""Which files a piece of work touches, and which of them a file pattern means."""
+"""Files that a change touches, and which of them a file pattern matches."""
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from contextd import expressions
@@ -20,11 +20,27 @@ NOTHING = "/dev/null"
 
 
 @dataclass(frozen=True, slots=True)
+class Hunk:
+    """Lines that changed in one place of a file."""
+
+    added: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """`added` are the lines that were written, none where only the path is known."""
+    """A file with its changed lines; `hunks` is empty if only the path is known or it is deleted."""
 
     path: str
-    added: str = ""
+    hunks: tuple[Hunk, ...] = ()
+
+    @property
+    def added(self) -> str:
+        return "\n".join(line for hunk in self.hunks for line in hunk.added)
+
+    @property
+    def removed(self) -> str:
+        return "\n".join(line for hunk in self.hunks for line in hunk.removed)
 
 
 def gather(paths: Sequence[str], diff: str) -> list[ChangedFile]:
@@ -39,21 +55,32 @@ def gather(paths: Sequence[str], diff: str) -> list[ChangedFile]:
 
 def in_diff(diff: str) -> list[ChangedFile]:
     """Raises Invalid where the text is not a unified diff."""
-    added: dict[str, list[str]] = {}
-    old = path = ""
+    files: dict[str, list[Hunk]] = {}
+    old = ""
+    hunks: list[Hunk] = []
     for line, is_content in _lines(diff):
         if is_content:
-            if path and line.startswith("+"):
-                added[path].append(line[1:])
+            _add_line(hunks, line)
+        elif _HUNK.match(line):
+            hunks.append(Hunk())
         elif found := _OLD.match(line):
             old = _name(found[1], "a/")
         elif new := _named_by(line):
-            path = old if new == NOTHING else new
-            added.setdefault(path, [])
-    if not added:
+            hunks = files.setdefault(old if new == NOTHING else new, [])
+            hunks = [] if new == NOTHING else hunks  # nothing is left that the lines protected
+    if not files:
         sentence = "diff names no file: send it as `git diff` prints it"
         raise Invalid(sentence, field="diff", error="names no file")
-    return [ChangedFile(path, "\n".join(lines)) for path, lines in added.items()]
+    return [ChangedFile(path, tuple(hunks)) for path, hunks in files.items()]
+
+
+def _add_line(hunks: list[Hunk], line: str) -> None:
+    if not hunks:
+        hunks.append(Hunk())
+    if line.startswith("+"):
+        hunks[-1].added.append(line[1:])
+    elif line.startswith("-"):
+        hunks[-1].removed.append(line[1:])
 
 
 def is_meant(path: str, pattern: str) -> bool:
@@ -63,19 +90,21 @@ def is_meant(path: str, pattern: str) -> bool:
 
 
 def _lines(diff: str) -> Iterator[tuple[str, bool]]:
-    """Each with whether it is one of the file, which may look like a header itself.
+    """Yield each line and whether it is one of the file, which may look like a header itself.
 
-    The head of a hunk tells how many there are, of the old text and of the new.
+    The head of a hunk says how many lines of the old and of the new text follow.
     """
     old = new = 0
     for line in diff.replace("\r\n", "\n").split("\n"):
         if head := _HUNK.match(line):
             old, new = (int(count or 1) for count in head.groups())
+            yield line, False
             continue
         if line and line[0] not in "+- \\":
             old = new = 0
         is_inside = old > 0 or new > 0
-        yield line, is_inside or (line.startswith("+") and not line.startswith("+++ "))
+        is_change = line.startswith(("+", "-")) and not line.startswith(("+++ ", "--- "))
+        yield line, is_inside or is_change
         old -= not line.startswith(("+", "\\"))
         new -= not line.startswith(("-", "\\"))
 

@@ -29,7 +29,19 @@ def _lines(pattern: ThreatPattern) -> Iterator[str]:
     yield from _section("Verify", (step.check for step in testing.manual_verification))
     yield from _section(
         "Search for",
-        (f"{c.description}: `{c.pattern}` ({c.expectation})" for c in testing.automated_checks),
+        (
+            f"{c.description}: `{c.pattern}` ({c.expectation})"
+            for c in testing.automated_checks
+            if c.side == "added"
+        ),
+    )
+    yield from _section(
+        "Must not be removed",
+        (
+            f"{c.description}: `{c.pattern}` ({c.expectation})"
+            for c in testing.automated_checks
+            if c.side == "removed"
+        ),
     )
     yield from _section(
         "Related", (f"{r.id} ({r.relationship}): {r.description}" for r in pattern.related_patterns)

@@ -67,7 +67,7 @@ class Provenance(Part):
 
 
 class Triggers(Part):
-    """Words of the developer that call for it: nouns, what he is doing, globs of file names."""
+    """Words of the developer that call for it: nouns, what they are doing, globs of file names."""
 
     keywords: Annotated[list[Phrase], Field(min_length=3, max_length=40)]
     actions: Annotated[list[Phrase], Field(min_length=1, max_length=20)]
@@ -163,9 +163,13 @@ class ManualStep(Part):
 
 
 class AutomatedCheck(Part):
-    """A regular expression that finds what is to be looked at."""
+    """A regular expression that finds code to look at.
+
+    With `side: removed` it describes a guard, and finds changes that delete it.
+    """
 
     type: Literal["pattern"]
+    side: Literal["added", "removed"] = "added"
     description: Line
     pattern: Line
     expectation: Line

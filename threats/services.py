@@ -24,14 +24,19 @@ from threats.schema import LANGUAGE_OF, ThreatPattern
 DOMAIN = "threat"
 FAMILIES = {"drf": ["drf", "django"]}
 """What is true of a framework is true of what is built upon it."""
-READ = ["name", "key", "severity", "likelihood", "languages", "content", "origin", "updated_at"]
-"""What people read of one."""
-MOST_FOUND = 5
-LEAST_SCORE = 0.15
-LEAST_BY_WORDS = 0.05
-"""Of what has no vector yet, so that half of its score is missing."""
-LEAST_SHARE = 0.5
-"""Of the score of the best: what is far behind it only shares a word with the work."""
+SEARCHED_FIELDS = [
+    *("name", "key", "severity", "likelihood", "languages", "content", "origin", "updated_at"),
+]
+"""Shown to people who search."""
+MAX_FOUND = 5
+MIN_SCORE = 0.15
+MIN_SCORE_BY_WORDS = 0.05
+"""For threats without a vector yet, which lack half of their score."""
+CLEAR_SCORE = 0.25
+"""From here on the best threat fits the work; below it may merely share a word with it."""
+MIN_SHARE = 0.5
+"""Of the best score: a threat far behind only shares a word with the work."""
+MIN_SHARE_OF_UNCLEAR = 0.85
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,9 @@ class Matches:
 
 
 def register() -> None:
-    search.register_records(DOMAIN, "Threats", Threat, found_by="threat_list", fields=READ)
+    search.register_records(
+        DOMAIN, "Threats", Threat, found_by="threat_list", fields=SEARCHED_FIELDS
+    )
     shipped.register(LIBRARY)
 
 
@@ -87,7 +94,7 @@ def find(
     *,
     language: str | None = None,
     framework: str | None = None,
-    limit: int = MOST_FOUND,
+    limit: int = MAX_FOUND,
 ) -> Matches:
     """What can go wrong with the work that is described, the likeliest first."""
     fitting = Threat.objects.visible_to(caller).fitting(
@@ -122,8 +129,10 @@ def _pattern(pk: int, updated_at: datetime) -> ThreatPattern:
 
 
 def _is_relevant(hit: Hit, best: Hit) -> bool:
-    least = LEAST_BY_WORDS if hit.cosine is None else LEAST_SCORE
-    return hit.score >= max(least, LEAST_SHARE * best.score)
+    if hit.cosine is None:
+        return hit.score >= max(MIN_SCORE_BY_WORDS, MIN_SHARE * best.score)
+    share = MIN_SHARE if best.score >= CLEAR_SCORE else MIN_SHARE_OF_UNCLEAR
+    return hit.score >= max(MIN_SCORE, share * best.score)
 
 
 def brief(matches: Matches, language: str | None, framework: str | None) -> Briefing:

@@ -1,26 +1,30 @@
-"""What in changed files points to threats: their names, what was written, what that means."""
+"""Signs of threats in changed files: their names, their changed lines and their meaning."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import NamedTuple
 
 from contextd import expressions, limits
 from contextd.callers import Caller
 from threats import changed_files, services
 from threats.changed_files import ChangedFile
-from threats.schema import ThreatPattern
+from threats.schema import AutomatedCheck, ThreatPattern
 
-BY_CHECK = 0.6
-BY_NAME = 0.4
-"""Divided by the root of how many threats the name points to: `views.py` says little."""
-LEAST_BY_MEANING = 0.3
-BY_MEANING_A_FILE = 5
-FILES_READ = 20
-"""By meaning, each of which is a search of its own."""
-CHARACTERS_READ = 2000
-SECONDS = 5.0
+STRENGTH_OF_CHECK = 0.6
+"""Divided by the root of one more than the threats whose secure code the check matches."""
+STRENGTH_OF_NAME = 0.4
+"""Divided by the root of the number of threats the name points to: `views.py` says little."""
+MIN_MEANING = 0.3
+MAX_THREATS_BY_MEANING = 5
+MAX_FILES_BY_MEANING = 20
+"""Each of them is a search of its own."""
+MAX_CHARACTERS_BY_MEANING = 2000
+MATCH_TIMEOUT_SECONDS = 5.0
 """For the names and the regular expressions of all files."""
-LEFT_OUT_TOLD = 5
+MAX_OMITTED_SHOWN = 5
+
+Strength = Callable[[AutomatedCheck], float]
 
 
 class Sign(NamedTuple):
@@ -33,38 +37,40 @@ class Sign(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """By the path of the file; `notice` tells what was left out, if anything."""
+    """Signs by path of the file; `notice` says what was left out, if anything."""
 
     of: dict[str, list[Sign]]
     notice: str | None
 
 
 def by_expressions(files: Sequence[ChangedFile], patterns: Sequence[ThreatPattern]) -> Signs:
-    """Names of files and what was written, the longest last so that it delays no other."""
+    """Match file names and changed lines, the longest file last so that it delays no other."""
     signs: dict[str, list[Sign]] = {}
     late: list[str] = []
-    with limits.deadline(SECONDS):
+    strength = cache(partial(_strength, secure_code=[_secure_code(one) for one in patterns]))
+    with limits.deadline(MATCH_TIMEOUT_SECONDS):
         for file in sorted(files, key=lambda file: len(file.added)):
             if not limits.time_left():
                 late.append(f"anything in {file.path}")
                 continue
-            signs[file.path] = [*_by_name(file, patterns, late), *_by_checks(file, patterns, late)]
-    return Signs(signs, _left_out(late))
+            by_name = _by_name(file, patterns, late)
+            signs[file.path] = [*by_name, *_by_checks(file, patterns, strength, late)]
+    return Signs(signs, _omissions(late))
 
 
 def by_meaning(caller: Caller, files: Sequence[ChangedFile]) -> Signs:
-    """Of the files with most to read."""
-    longest = sorted(files, key=lambda file: len(file.added), reverse=True)[:FILES_READ]
+    """Search with the text of the files that have most of it."""
+    longest = sorted(files, key=lambda file: len(file.added), reverse=True)[:MAX_FILES_BY_MEANING]
     signs: dict[str, list[Sign]] = {}
     notice = None
     for file in longest:
-        said = f"{file.path}\n{file.added[:CHARACTERS_READ]}"[:CHARACTERS_READ]
-        found = services.find(caller, said, limit=BY_MEANING_A_FILE)
+        text = f"{file.path}\n{file.added}"[:MAX_CHARACTERS_BY_MEANING]
+        found = services.find(caller, text, limit=MAX_THREATS_BY_MEANING)
         notice = notice or found.notice
         signs[file.path] = [
             Sign(match.pattern, match.score, "words and meaning are near")
             for match in found.matches
-            if match.score >= LEAST_BY_MEANING
+            if match.score >= MIN_MEANING
         ]
     if len(files) > len(longest):
         part = f"Of {len(files)} files the {len(longest)} longest were compared by meaning"
@@ -84,24 +90,54 @@ def _by_name(
         except TimeoutError:
             late.append(f"{pattern.id} in the name of {file.path}")
     for pattern, glob in meant.values():
-        yield Sign(pattern, BY_NAME / len(meant) ** 0.5, f"a file is named like {glob}")
+        strength = STRENGTH_OF_NAME / len(meant) ** 0.5
+        yield Sign(pattern, strength, f"a file is named like {glob}")
 
 
 def _by_checks(
-    file: ChangedFile, patterns: Sequence[ThreatPattern], late: list[str]
+    file: ChangedFile, patterns: Sequence[ThreatPattern], strength: Strength, late: list[str]
 ) -> Iterator[Sign]:
-    for pattern in patterns if file.added else []:
+    added, removed = file.added, file.removed
+    for pattern in patterns if added or removed else []:
         for check in pattern.testing.automated_checks:
+            text = removed if check.side == "removed" else added
             try:
-                if expressions.finds(check.pattern, file.added):
-                    yield Sign(pattern, BY_CHECK, f"it has been written: {check.description}")
+                if expressions.finds(check.pattern, text) and _is_change(check, file):
+                    yield Sign(pattern, strength(check), _reason(check))
             except TimeoutError:
                 late.append(f"{pattern.id} in {file.path}")
 
 
-def _left_out(late: Sequence[str]) -> str | None:
+def _is_change(check: AutomatedCheck, file: ChangedFile) -> bool:
+    """Return whether a guard is gone: what a hunk removes and adds again has only moved."""
+    return check.side == "added" or any(
+        expressions.count(check.pattern, "\n".join(hunk.removed))
+        > expressions.count(check.pattern, "\n".join(hunk.added))
+        for hunk in file.hunks
+    )
+
+
+def _reason(check: AutomatedCheck) -> str:
+    verb = "removed" if check.side == "removed" else "written"
+    return f"it has been {verb}: {check.description}"
+
+
+def _strength(check: AutomatedCheck, *, secure_code: Sequence[str]) -> float:
+    """Return less for a check that also matches secure code; guards are expected there."""
+    if check.side == "removed":
+        return STRENGTH_OF_CHECK
+    common = sum(expressions.finds(check.pattern, code) for code in secure_code)
+    return STRENGTH_OF_CHECK / (1 + common) ** 0.5
+
+
+def _secure_code(pattern: ThreatPattern) -> str:
+    examples = (example for one in pattern.mitigations for example in one.code_examples)
+    return "\n".join(example.secure_code for example in examples)
+
+
+def _omissions(late: Sequence[str]) -> str | None:
     if not late:
         return None
-    more = f" and {len(late) - LEFT_OUT_TOLD} more" if len(late) > LEFT_OUT_TOLD else ""
-    told = ", ".join(late[:LEFT_OUT_TOLD])
-    return f"Not looked for to the end, since it took too long: {told}{more}."
+    more = f" and {len(late) - MAX_OMITTED_SHOWN} more" if len(late) > MAX_OMITTED_SHOWN else ""
+    shown = ", ".join(late[:MAX_OMITTED_SHOWN])
+    return f"Not looked for to the end, since it took too long: {shown}{more}."

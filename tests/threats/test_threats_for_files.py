@@ -33,6 +33,17 @@ similarity index 100%
 rename from a.txt
 rename to b.txt
 """
+UNGUARDED = """\
+diff --git a/shop/views.py b/shop/views.py
+--- a/shop/views.py
++++ b/shop/views.py
+@@ -1,5 +1,3 @@
+-@permission_required("shop.delete_order")
+-@csrf_protect
++
+ def delete(request, pk):
+     Order.objects.get(pk=pk).delete()
+"""
 
 
 @pytest.fixture
@@ -76,6 +87,34 @@ def test_a_name_that_many_threats_share_counts_less(call: Call, few: Path) -> No
     assert found.threats[0].id == "TMKB-AUTHN-001"
 
 
+def test_a_removed_guard_is_reported(call: Call, add: Added) -> None:
+    add("AUTHZ-013")
+    add("AUTHN-003")
+    found = call("threats_for_files", diff=UNGUARDED).threats
+
+    assert [threat.id for threat in found[:2]] == ["TMKB-AUTHN-003", "TMKB-AUTHZ-013"]
+    assert "it has been removed: A login, permission or role guard" in found[1].reasons
+    assert "it has been removed: A protection against cross-site requests" in found[0].reasons
+
+
+@pytest.mark.parametrize(
+    "diff",
+    [
+        UNGUARDED.replace("+\n", '+@permission_required("shop.delete")\n+@csrf_protect\n'),
+        UNGUARDED.replace("+++ b/shop/views.py", "+++ /dev/null"),
+    ],
+    ids=["replaced beside it", "deleted with its file"],
+)
+def test_a_guard_that_is_replaced_or_has_nothing_to_guard_is_not(
+    call: Call, add: Added, diff: str
+) -> None:
+    add("AUTHZ-013")
+    add("AUTHN-003")
+    found = call("threats_for_files", diff=diff).threats
+
+    assert [reason for one in found for reason in one.reasons if "has been removed" in reason] == []
+
+
 def test_files_that_point_to_nothing_bring_nothing(call: Call, few: Path) -> None:
     assert call("threats_for_files", paths=["LICENSE"]).threats == []
 
@@ -99,7 +138,7 @@ def test_what_takes_too_long_to_look_for_is_left_out_and_said(call: Call, add: A
 def test_when_no_time_is_left_the_longest_files_are_left_out(
     call: Call, few: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(signs, "SECONDS", 0)
+    monkeypatch.setattr(signs, "MATCH_TIMEOUT_SECONDS", 0)
     found = call("threats_for_files", diff="".join(written(f"{n}.py", "x" * n) for n in range(8)))
 
     assert "too long: anything in 0.py, anything in 1.py," in found.notice
