@@ -29,7 +29,7 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """A file with its changed lines; `hunks` is empty if only the path is known or it is deleted."""
+    """A file with its changed lines: none if only the path is known, or if it is deleted."""
 
     path: str
     hunks: tuple[Hunk, ...] = ()

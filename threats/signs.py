@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from math import sqrt
 from typing import NamedTuple
 
 from contextd import expressions, limits
@@ -90,7 +91,7 @@ def _by_name(
         except TimeoutError:
             late.append(f"{pattern.id} in the name of {file.path}")
     for pattern, glob in meant.values():
-        strength = STRENGTH_OF_NAME / len(meant) ** 0.5
+        strength = STRENGTH_OF_NAME / sqrt(len(meant))
         yield Sign(pattern, strength, f"a file is named like {glob}")
 
 
@@ -127,7 +128,7 @@ def _strength(check: AutomatedCheck, *, secure_code: Sequence[str]) -> float:
     if check.side == "removed":
         return STRENGTH_OF_CHECK
     common = sum(expressions.finds(check.pattern, code) for code in secure_code)
-    return STRENGTH_OF_CHECK / (1 + common) ** 0.5
+    return STRENGTH_OF_CHECK / sqrt(1 + common)
 
 
 def _secure_code(pattern: ThreatPattern) -> str:

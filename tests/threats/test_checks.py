@@ -53,12 +53,12 @@ def test_a_check_matches_vulnerable_code_and_never_secure_code(
 
 
 @pytest.mark.parametrize(("pattern", "check"), REMOVED, ids=map(named, REMOVED))
-def test_a_guard_stands_in_secure_code_and_not_in_the_vulnerable(
+def test_a_guard_stands_more_often_in_secure_code_than_in_the_vulnerable(
     pattern: ThreatPattern, check: AutomatedCheck
 ) -> None:
     assert any(
-        expressions.finds(check.pattern, one.secure_code)
-        and not expressions.finds(check.pattern, one.vulnerable_code)
+        expressions.count(check.pattern, one.secure_code)
+        > expressions.count(check.pattern, one.vulnerable_code)
         for one in examples_of(pattern)
     )
 
