@@ -1,6 +1,6 @@
 """Signs of threats in changed files: their names, their changed lines and their meaning."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from math import sqrt
@@ -98,12 +98,12 @@ def _by_name(
 def _by_checks(
     file: ChangedFile, patterns: Sequence[ThreatPattern], strength: Strength, late: list[str]
 ) -> Iterator[Sign]:
-    added, removed = file.added, file.removed
-    for pattern in patterns if added or removed else []:
+    changed = {"added": file.added, "removed": file.removed}
+    for pattern in patterns:
         for check in pattern.testing.automated_checks:
-            text = removed if check.side == "removed" else added
+            text = changed[check.side]
             try:
-                if expressions.finds(check.pattern, text) and _is_change(check, file):
+                if text and expressions.finds(check.pattern, text) and _is_change(check, file):
                     yield Sign(pattern, strength(check), _reason(check))
             except TimeoutError:
                 late.append(f"{pattern.id} in {file.path}")
@@ -136,7 +136,8 @@ def _secure_code(pattern: ThreatPattern) -> str:
     return "\n".join(example.secure_code for example in examples)
 
 
-def _omissions(late: Sequence[str]) -> str | None:
+def _omissions(omitted: Iterable[str]) -> str | None:
+    late = list(dict.fromkeys(omitted))
     if not late:
         return None
     more = f" and {len(late) - MAX_OMITTED_SHOWN} more" if len(late) > MAX_OMITTED_SHOWN else ""
