@@ -1,4 +1,4 @@
-"""The threat files that ship, and what is wrong with such files."""
+"""Read and validate threat files."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Threats as Markdown, for people and for whoever reads a resource."""
+"""Threats as Markdown, for people and for clients that read a resource."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""What can be done with threats."""
+"""Services of threats: find, list, curate."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -15,7 +15,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
-        validate = actions.add_parser("validate", help="tell all that is wrong; fails if anything")
+        validate = actions.add_parser("validate", help="report every error; fails if there is one")
         validate.add_argument("folder", nargs="?", type=Path, default=knowledge.FOLDER)
 
     def handle(self, *args: Any, folder: Path, **options: Any) -> None:
