@@ -15,7 +15,7 @@ def ask(folder: Path, *arguments: str, seconds: float) -> "subprocess.CompletedP
     return subprocess.run(  # noqa: S603  (no shell, and no argument comes from a caller)
         [*GIT, *arguments],
         cwd=folder,
-        env={**environment, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
+        env={**environment, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"},
         capture_output=True,
         timeout=seconds,
         check=False,

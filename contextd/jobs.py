@@ -3,14 +3,16 @@
 import asyncio
 import logging
 import secrets
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from celery import current_app
-from django.db import transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 from kombu.exceptions import OperationalError
@@ -21,6 +23,7 @@ from contextd.errors import ContextdError, conceal
 from contextd.models import Job, JobQuerySet
 
 LEASE = timedelta(seconds=60)
+RENEW_SECONDS = 15
 MOST_ATTEMPTS = 3
 KEPT = timedelta(days=30)
 POLL_SECONDS = 0.25
@@ -92,6 +95,10 @@ class Hold:
         self._due_at = time.monotonic() + REPORT_SECONDS
         self._update(done=done, total=total, note=note, leased_until=timezone.now() + LEASE)
 
+    def renew(self) -> None:
+        """Keep the job for another while, without news of it. Raises Stopped."""
+        self._update(leased_until=timezone.now() + LEASE)
+
     def keep(self) -> None:
         """Nobody else takes the job before the current transaction ends. Raises Stopped."""
         if not self._ours().select_for_update(no_key=True).exists():
@@ -116,7 +123,8 @@ def work(job_id: int, do: Callable[[Hold], Mapping[str, Any]]) -> None:
     if hold is None:
         return
     try:
-        outcome = do(hold)
+        with _renewed(hold):
+            outcome = do(hold)
         hold.end(State.DONE, outcome=dict(outcome), note="", done=F("total"))
     except Stopped:
         logger.info("job %d was stopped", job_id)
@@ -126,6 +134,31 @@ def work(job_id: int, do: Callable[[Hold], Mapping[str, Any]]) -> None:
         hold.end(State.FAILED, error=conceal(hold.job.task, error).message)
     finally:
         _end_if_unwanted(pk=job_id)
+
+
+@contextmanager
+def _renewed(hold: Hold) -> Iterator[None]:
+    """Renew the lease while the block runs, since a single step of it may take longer."""
+    is_done = threading.Event()
+    renewing = threading.Thread(target=_renew_until, args=(is_done, hold), daemon=True)
+    renewing.start()
+    try:
+        yield
+    finally:
+        is_done.set()
+        renewing.join()
+
+
+def _renew_until(is_done: threading.Event, hold: Hold) -> None:
+    while not is_done.wait(RENEW_SECONDS):
+        try:
+            hold.renew()
+        except Stopped:
+            return
+        except DatabaseError as error:
+            logger.warning("the lease of job %d is not renewed: %s", hold.job.pk, error)
+        finally:
+            connection.close()
 
 
 def _take(job_id: int) -> Hold | None:

@@ -1,54 +1,97 @@
 """What a query names exactly: identifiers and paths among its words."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from repositories import names
 from repositories.languages import BY_NAME, BY_SUFFIX
 
-MOST_NAMES = 20
+MAX_NAMES = 20
+MAX_PATH_CHARACTERS = 400
+THIS = {"self", "Self", "this", "$this", "cls", "super", "crate"}
 
-_WORD = re.compile(r"[\w$][\w$.:/\\#-]*[\w$]|\w")
-_PATH = re.compile(r"[\w.@~$+\[\]-]*(?:/[\w.@$+\[\]-]+)+")
-_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#)[A-Za-z_$][\w$]*)*")
-_LIKE_CODE = re.compile(r"[A-Za-z0-9]_|_[A-Za-z0-9]|[a-z0-9][A-Z]|[.#]|::")
+_WORD = re.compile(r"\.?[\w$][\w$.:/\\#>?!-]*[\w$]|\w")
+# Next.js and others have folders such as `[id]` and `(shop)`.
+_STEP = r"(?:[\w.@$+~-]|\[[^\]\s/]*\]|\([^)\s/]*\))"
+_PATH = re.compile(rf"{_STEP}*(?:/{_STEP}+)+")
+_FILE = re.compile(rf"{_STEP}+")
+_LIKE_A_PATH = re.compile(r"\S+|.*[/.][^\s/.]+")
+_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|#|\\)[A-Za-z_$][\w$]*)*[?!]?")
+_LIKE_CODE = re.compile(r"[A-Za-z0-9]_|_[A-Za-z0-9]|[a-z0-9][A-Z]|[.#\\]|::|->")
 _QUOTED = re.compile(r"`([^`]+)`")
 _CALLED = re.compile(r"([A-Za-z_$][\w$.:]*)\(\)")
 _PLACE = re.compile(r"(?::\d+){1,2}(?!\w)|#L\d+(?:-L?\d+)?")
-"""Where in a file, as compilers and web pages say it."""
+"""A place in a file, as compilers and web pages write it."""
+_BACKSLASH = re.compile(r"(?<=[\w.)\]])\\(?=[\w.(\[])")
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """`alone` when the query says nothing else."""
+    """What a query names; `alone` when the query says nothing else.
+
+    `identifiers` are written with dots; `whole` is the query where all of it may be a path.
+    """
 
     identifiers: list[str]
     paths: list[str]
     alone: bool
+    whole: str = ""
 
     @property
     def text(self) -> str:
-        return " ".join([*self.identifiers, *self.paths])
+        return " ".join([*self.identifiers, *self.paths]) or self.whole
+
+    @property
+    def files(self) -> list[str]:
+        """Every path there is, without what stands for the folder the caller is in."""
+        found = [*([self.whole] if self.whole else []), *self.paths]
+        return list(dict.fromkeys(path.removeprefix("./") for path in found))
 
 
 def named_in(query: str) -> Named:
-    query = _PLACE.sub("", query)
+    query = _PLACE.sub("", query).strip()
+    with_slashes = _BACKSLASH.sub("/", query)
+    with_folders = [path.rstrip(".") for path in _PATH.findall(with_slashes)]
+    without_paths = _PATH.sub(" ", with_slashes)
+    files = [
+        file for word in _FILE.findall(without_paths) if _is_file_name(file := word.rstrip("."))
+    ]
+    words = list(dict.fromkeys(_WORD.findall(_PATH.sub(" ", query))))[: 10 * MAX_NAMES]
+    identifiers = _identifiers(words, query, is_single=len([*words, *with_folders]) == 1)
+    alone = all(_is_file_name(word) or _code_in(word) in identifiers for word in words)
+    paths = list(dict.fromkeys([*with_folders, *files]))
+    whole = with_slashes if _may_be_a_path(with_slashes) else ""
+    return Named(identifiers[:MAX_NAMES], paths[:MAX_NAMES], alone, whole)
+
+
+def _identifiers(words: Iterable[str], query: str, *, is_single: bool) -> list[str]:
+    """Words that are written like code, or marked as code, or that are all of the query."""
     marked = [*_QUOTED.findall(query), *_CALLED.findall(query)]
     as_code = {word for text in marked for word in _WORD.findall(text)}
-    with_folders = [path.rstrip(".") for path in _PATH.findall(query)]
-    words = list(dict.fromkeys(_WORD.findall(_PATH.sub(" ", query))))[: 10 * MOST_NAMES]
-    files = [word for word in words if _is_file_name(word)]
-    identifiers = [
-        word
+    found = [
+        _code_in(word)
         for word in words
-        if word not in files
-        and _NAME.fullmatch(word)
-        and (word in as_code or _LIKE_CODE.search(word) or words + with_folders == [word])
+        if _NAME.fullmatch(word.removeprefix("."))
+        and (is_single or _LIKE_CODE.search(word[1:]) or word.removeprefix(".") in as_code)
+        and (word.startswith(".") or not _is_file_name(word))
     ]
-    alone = len(words) == len(files) + len(identifiers)
-    paths = list(dict.fromkeys([*with_folders, *files]))
-    return Named(identifiers[:MOST_NAMES], paths[:MOST_NAMES], alone)
+    return list(dict.fromkeys(found))
+
+
+def _code_in(word: str) -> str:
+    """With dots, and without what stands for the object or type that the code is in."""
+    first, _, rest = names.normalized(word).partition(".")
+    return rest if rest and first in THIS else names.normalized(word)
+
+
+def _may_be_a_path(query: str) -> bool:
+    return len(query) <= MAX_PATH_CHARACTERS and bool(_LIKE_A_PATH.fullmatch(query))
 
 
 def _is_file_name(word: str) -> bool:
+    """A known name or suffix, or a name that begins with a dot."""
     name, dot, suffix = word.rpartition(".")
-    return word.lower() in BY_NAME or (bool(name) and f"{dot}{suffix.lower()}" in BY_SUFFIX)
+    if word.lower() in BY_NAME or word.lower().partition(".")[0] in BY_NAME:
+        return True
+    return word.startswith(".") or (bool(name) and f"{dot}{suffix.lower()}" in BY_SUFFIX)

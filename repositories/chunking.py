@@ -46,7 +46,8 @@ def cut(text: str, language: str) -> CutFile:
     chunks = [
         Chunk(unit.first + 1, unit.last + 1, _joined(lines, unit), unit.symbols) for unit in units
     ]
-    names = [] if language in HEADED else list(dict.fromkeys(outlined.whole.names()))
+    named = () if language in HEADED else (*outlined.whole.names(), *outlined.variables)
+    names = list(dict.fromkeys(named))
     return CutFile(chunks, names[:MOST_SYMBOLS])
 
 

@@ -1,40 +1,47 @@
 """Finding code: what the query names exactly first, then what fits by words and meaning."""
 
+import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from django.db.models import Q, QuerySet, TextField, Value
+from django.db.models import Case, Q, QuerySet, TextField, Value, When
 from django.db.models.functions import Concat
 
 from contextd import projects, search
 from contextd.callers import Caller
 from contextd.errors import Invalid
 from contextd.models import Project
-from repositories import asking, passages, roots, rules
+from repositories import asking, names, passages, roots, rules
 from repositories.asking import Named
 from repositories.languages import KNOWN
 from repositories.models import Repository, SourceFile
 
 SHARES = (1.0, 0.1, 0.05)
-"""How much the best passages of a file count: of files that fit as well, that with several is
-first, and none is before one that fits better. docs/retrieval.md has what other shares gave.
+"""How much each of the best passages of a file counts. Among files that fit equally well, one with
+several good passages comes first. docs/retrieval.md compares other shares.
 """
 
 Found = TypeVar("Found")
 
-PASSAGES_FOR_EACH = 10
-MOST_PASSAGES = 300
-MOST_EXACT = 20
-"""What is defined in more files than that does not tell where to look."""
+PASSAGES_PER_FILE = 10
+MAX_PASSAGES = 300
+DEEPEST_PASSAGES = 3000
+"""How many passages are read where fewer gave too few files, since some were copies or are gone."""
+
+MAX_EXACT = 20
+"""A name that more files define does not show where to look."""
+
+MAX_EXACT_COPIES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where to look; `files` is None where no file is left out."""
+    """Where to look; `files` is None if no file is left out."""
 
     projects: frozenset[int] | None
     files: QuerySet[SourceFile] | None
@@ -66,7 +73,7 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """A file by its key, with its passages, the best first."""
+    """A file by its key, with its passages, best first."""
 
     key: int
     score: float
@@ -82,31 +89,94 @@ def scope_of(
     paths: Sequence[str] = (),
     languages: Sequence[str] = (),
 ) -> Scope | None:
-    """None where no project is known. A path within a repository means that repository alone."""
+    """None if no project is known. A path in a repository means that repository alone."""
     within = caller.projects
-    files = SourceFile.objects.matching(expressions_of(paths))
-    is_narrowed = bool(paths or languages)
+    files = SourceFile.objects.matching(conditions_of(paths))
     if languages:
         files = files.filter(language__in=known_languages(languages))
+    repository = holding(caller, project_path) if project_path else None
     if project_path or git_remote:
-        project = projects.find(caller, project_path, git_remote)
+        project = project_at(caller, project_path, git_remote)
+        if repository and project and repository.project_id != project.pk:
+            repository = None if project.repositories.exists() else repository
+        project = repository.project if repository else project
         if project is None:
             return None
         within = frozenset([project.pk])
-        if project_path and (repository := _holding(project, project_path)):
-            files, is_narrowed = files.filter(repository=repository), True
-    return Scope(within, files if is_narrowed else None)
+    if repository:
+        files = files.filter(repository=repository)
+    scope = everything_in(within)
+    if not (paths or languages or repository):
+        return scope
+    return Scope(within, files & scope.candidates)
 
 
-def expressions_of(globs: Sequence[str]) -> list[str]:
-    """As the database reads them. Raises Invalid."""
-    try:
-        found = [p.regex.pattern for p in rules.patterns(globs).patterns if p.regex is not None]
-    except ValueError as error:
-        raise Invalid(
-            f"paths holds a pattern that git would not read: {error}", field="paths"
-        ) from None
-    return [expression.replace("?P<ps_d>", "?:") for expression in found]
+def everything_in(within: frozenset[int] | None) -> Scope:
+    """All files of these projects, None for all, but those of folders that have been deleted."""
+    gone = those_gone(within)
+    return Scope(within, SourceFile.objects.exclude(repository__in=gone) if gone else None)
+
+
+def project_at(caller: Caller, path: str | None, git_remote: str | None) -> Project | None:
+    """The project of a folder, by the path as it is written or without links."""
+    found = (
+        projects.find(caller, spelling, git_remote)
+        for spelling in (spellings(caller, path) if path else [None])
+    )
+    return next((project for project in found if project), None)
+
+
+def spellings(caller: Caller, path: str) -> list[str]:
+    """The path as it is written and, for callers on this machine, without links."""
+    return list(dict.fromkeys([path, os.path.realpath(path)])) if caller.is_from_this_machine else [path]
+
+
+def holding(caller: Caller, path: str) -> Repository | None:
+    """The innermost repository that the path is in, if the caller may see it."""
+    above = {
+        str(folder)
+        for spelling in spellings(caller, path)
+        for folder in (PurePosixPath(spelling), *PurePosixPath(spelling).parents)
+    }
+    visible = Repository.objects.visible_to(caller).select_related("project")
+    return max(
+        visible.filter(path__in=above), key=lambda repository: len(repository.path), default=None
+    )
+
+
+def those_gone(within: frozenset[int] | None) -> list[int]:
+    """Repositories whose folder has been deleted: nothing of them may take the place of others."""
+    kept = Repository.objects.only("path")
+    if within is not None:
+        kept = kept.filter(project__in=within)
+    return [one.pk for one in kept if is_gone(one)]
+
+
+def is_gone(repository: Repository) -> bool:
+    root = Path(repository.path)
+    return not (roots.is_readable(root) or roots.may_lie_elsewhere(root))
+
+
+def conditions_of(globs: Sequence[str]) -> list[tuple[bool, str]]:
+    """Patterns as the database reads them, with whether each lets files in. Raises Invalid."""
+    found = []
+    for glob in globs:
+        try:
+            (pattern,) = rules.patterns([glob]).patterns
+        except ValueError as error:
+            raise Invalid(
+                f"paths holds a pattern that git would not read: {error}", field="paths"
+            ) from None
+        if pattern.include is None or pattern.regex is None:
+            raise Invalid(f"paths holds {glob!r}, which matches nothing", field="paths")
+        found.append((pattern.include, _as_posix(pattern.regex.pattern)))
+    return found
+
+
+def _as_posix(expression: str) -> str:
+    """PostgreSQL knows no named groups, and names characters within brackets by `[:`."""
+    expression = expression.replace("?P<ps_d>", "?:")
+    return re.sub(r"(?<!\\)\[([:.=])", r"[\\\1", expression)
 
 
 def known_languages(names: Sequence[str]) -> Sequence[str]:
@@ -119,69 +189,95 @@ def known_languages(names: Sequence[str]) -> Sequence[str]:
     return names
 
 
-def _holding(project: Project, path: str) -> Repository | None:
-    above = [path, *map(str, PurePosixPath(path).parents)]
-    holding = Repository.objects.filter(project=project, path__in=above)
-    return max(holding, key=lambda repository: len(repository.path), default=None)
-
-
 def find(query: str, scope: Scope, limit: int) -> Matches:
-    """At most one match for each file; what the query names exactly goes first."""
-    found = search.find_passages(
-        query,
-        domain=passages.DOMAIN,
-        projects=scope.projects,
-        records=scope.files,
-        limit=min(PASSAGES_FOR_EACH * limit, MOST_PASSAGES),
-    )
-    exact = exactly(asking.named_in(query), scope)
-    named = {graded.key for graded in exact}
-    others = (graded for graded in grade(found.hits) if graded.key not in named)
-    graded = {one.key: one for one in [*exact, *others]}
-    matches = [
-        Match(file, one.score, one.exact, one.hits) for file, one in islice(present(graded), limit)
-    ]
+    """Return at most one match for each file, first those that the query names exactly."""
+    exact = {one.key: one for one in exactly(asking.named_in(query), scope)}
+    for most in (min(PASSAGES_PER_FILE * limit, MAX_PASSAGES), DEEPEST_PASSAGES):
+        found = _passages(query, scope, scope.files, most)
+        graded = {**exact, **{one.key: one for one in grade(found.hits)}, **exact}
+        matches = [
+            Match(file, one.score, one.exact, one.hits)
+            for file, one in islice(present(graded), limit)
+        ]
+        if len(matches) == limit or len(found.hits) < most:
+            break
     return Matches(matches, found.notice, found.pending)
 
 
+def _passages(
+    query: str, scope: Scope, files: QuerySet[SourceFile] | None, limit: int
+) -> search.Found:
+    return search.find_passages(
+        query, domain=passages.DOMAIN, projects=scope.projects, records=files, limit=limit
+    )
+
+
 def exactly(named: Named, scope: Scope) -> list[Graded]:
-    """Files that have one of the paths, or define one of the identifiers."""
+    """Files that have one of the paths, or define one of the identifiers; whole paths first."""
     if not named.text:
         return []
-    keys = list(_named(named, scope).values_list("pk", flat=True)[: MOST_EXACT + 1])
-    if not keys or (len(keys) > MOST_EXACT and not named.alone):
-        return []
-    found = search.find_passages(
-        named.text,
-        domain=passages.DOMAIN,
-        projects=scope.projects,
-        records=SourceFile.objects.filter(pk__in=keys),
-        limit=MOST_PASSAGES,
-    )
+    candidates = _named(named, scope)
+    rows: Any = list(candidates.values_list("path", "rank", "pk")[:MAX_EXACT_COPIES])
+    whole = [key for _, rank, key in rows if rank == 0]
+    others = [key for _, rank, key in rows if rank == 1]
+    are_few = len({path for path, *_ in rows}) <= MAX_EXACT
+    graded = _grade_exact(named, scope, SourceFile.objects.filter(pk__in=whole)) if whole else []
+    if others and are_few:
+        graded += _grade_exact(named, scope, SourceFile.objects.filter(pk__in=others))
+    elif others and named.alone:
+        graded += _grade_exact(named, scope, candidates.filter(rank=1))[:MAX_EXACT]
+    return graded
+
+
+def _grade_exact(named: Named, scope: Scope, files: QuerySet[SourceFile]) -> list[Graded]:
+    """Grade files, first those with a passage that defines what is named."""
+    found = _passages(named.text, scope, files, MAX_PASSAGES)
     defining = [hit for hit in found.hits if defines(hit, named.identifiers)]
     known = {hit.record_id for hit in defining}
     elsewhere = [hit for hit in found.hits if hit.record_id not in known]
     return grade(defining, exact=True) + grade(elsewhere, exact=True)
 
 
-def _named(named: Named, scope: Scope) -> QuerySet[SourceFile]:
-    condition = Q(symbols__overlap=named.identifiers) if named.identifiers else Q()
-    for path in named.paths:
-        relative = path.removeprefix("./").lstrip("/")
-        condition |= Q(path=relative) | Q(path__endswith=f"/{relative}")
-        if path.startswith("/"):
-            condition |= Q(place=path)
+def _named(named: Named, scope: Scope) -> Any:
+    """A queryset of files; `rank` is 0 for those whose whole path is named."""
+    relative = [path.lstrip("/") for path in named.files]
+    whole = Q(path__in=relative) | Q(place__in=[p for p in named.files if p.startswith("/")])
+    condition = whole | _defining(named.identifiers)
+    for path in relative:
+        condition |= Q(path__endswith=f"/{path}")
     place = Concat("repository__path", Value("/"), "path", output_field=TextField())
-    return scope.candidates.alias(place=place).filter(condition).order_by("path")
+    rank = Case(When(whole, then=Value(0)), default=Value(1))
+    known = scope.candidates.alias(place=place).annotate(rank=rank)
+    return known.filter(condition).order_by("rank", "path")
+
+
+def _defining(identifiers: Sequence[str]) -> Q:
+    """A qualified name may begin with a module or package, of which the file says nothing.
+
+    So `acme.shop.Cart.cancel` is `Cart.cancel` too, and `cart.cancel` a `cancel` below `cart`.
+    """
+    known = [name for one in identifiers for name in _qualified(one)]
+    condition = Q(symbols__overlap=known)
+    for identifier in identifiers:
+        *above, last = identifier.split(".")
+        if above:
+            condition |= Q(symbols__contains=[last], path__contains=above[-1])
+    return condition
+
+
+def _qualified(identifier: str) -> list[str]:
+    suffixes = names.suffixes_of(identifier)
+    return suffixes[: max(1, len(suffixes) - 1)]
 
 
 def defines(hit: search.Hit, identifiers: Sequence[str]) -> bool:
-    known = passages.known_as(passages.symbols_in(hit.headline))
-    return any(identifier in known for identifier in identifiers)
+    known = names.known_as(passages.symbols_in(hit.headline))
+    wanted = (name for identifier in identifiers for name in names.suffixes_of(identifier))
+    return not set(known).isdisjoint(wanted)
 
 
 def grade(hits: Iterable[search.Hit], *, exact: bool = False) -> list[Graded]:
-    """Files by what their best passages score together, the best first."""
+    """Files by what their best passages score together, best first."""
     by_file: dict[int, list[search.Hit]] = {}
     for hit in hits:
         by_file.setdefault(hit.record_id, []).append(hit)
@@ -195,16 +291,20 @@ def score_of(hits: Sequence[search.Hit]) -> float:
 
 
 def present(found: Mapping[int, Found]) -> Iterator[tuple[SourceFile, Found]]:
-    """By key, in their order, each file once, without those that have been deleted since."""
+    """By key, in their order, each file once, without those that have been deleted since.
+
+    Copies that work trees of a project have of a file count as one.
+    """
     files = SourceFile.objects.select_related("repository__project").defer("symbols")
     known = files.in_bulk(list(found))
     is_readable, lies_elsewhere = cache(roots.is_readable), cache(roots.may_lie_elsewhere)
-    seen: set[Path] = set()
+    seen: set[object] = set()
     for key, one in found.items():
         if file := known.get(key):
             root = Path(file.repository.path)
             place = root / file.path
-            is_there = place.is_file() if is_readable(root) else lies_elsewhere(root)
-            if is_there and place not in seen:
-                seen.add(place)
+            copy = (file.repository.project_id, file.path, file.digest)
+            is_there = os.path.isfile(place) if is_readable(root) else lies_elsewhere(root)
+            if is_there and seen.isdisjoint((place, copy)):
+                seen |= {place, copy}
                 yield file, one

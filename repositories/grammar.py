@@ -1,5 +1,6 @@
 """What a piece of code defines, and where its statements begin, by its tree-sitter grammar."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -58,6 +59,30 @@ GENERAL = {"elixir": "call", "hcl": "block"}
 CALLS_THAT_DEFINE = {"def", "defp", "defmodule", "defmacro", "defprotocol", "defimpl"}
 
 
+# Outside of functions they bind a name that other files may use.
+_VARIABLES = """
+assignment assignment_statement variable_declarator public_field_definition field_definition
+const_spec var_spec const_item static_item const_element preproc_def preproc_function_def
+declaration field_declaration property_declaration val_definition var_definition
+variable_assignment static_final_declaration
+"""
+VARIABLES = frozenset(_VARIABLES.split())
+# On one line, too, they may hold one of those.
+_DECLARING = """
+expression_statement const_declaration var_declaration var_spec_list field_declaration
+variable_declaration lexical_declaration export_statement declaration_command class_body
+field_declaration_list declaration_list declaration static_final_declaration_list block
+"""
+DECLARING = frozenset(_DECLARING.split())
+LISTS = frozenset({"pattern_list", "tuple_pattern", "variable_list", "variable_declaration"})
+_LOCAL = re.compile(r"function|method|lambda|arrow|closure|constructor|subroutine|accessor|clause")
+_CONSTANT = re.compile(r"k?[A-Z]\w*")
+_CONSTANT_WORDS = re.compile(r"(?:\w+\s+)*?(?:const|static|final|readonly)\b")
+_RECEIVER = re.compile(r"(\w+)\s*(?:\[[^\]]*\])?\s*,?\s*\)$")
+"""The type that a method of Go belongs to."""
+_IDENTIFIER = re.compile(r"\$?([^\W\d]\w*)")
+
+
 @dataclass(slots=True)
 class Definition:
     """Something with a name, the lines it takes (counted from 0) and what is defined inside."""
@@ -79,10 +104,11 @@ class Definition:
 @dataclass(frozen=True, slots=True)
 class Outline:
     """The whole text as a definition without a name; `starts` are lines where a statement begins,
-    with how deep it lies."""
+    with how deep it lies; `variables` are constants and variables outside of functions."""
 
     whole: Definition
     starts: dict[int, int]
+    variables: list[str] = field(default_factory=list)
 
 
 def outline(text: str, language: str) -> Outline:
@@ -94,18 +120,74 @@ def outline(text: str, language: str) -> Outline:
     except TooHard:
         return Outline(whole, starts)
     name_of = _naming(root, language)
-    waiting = [(child, 0, whole) for child in reversed(root.named_children)]
+    variables: list[str] = []
+    waiting = [(child, 0, whole, False) for child in reversed(root.named_children)]
     while waiting:
-        node, depth, owner = waiting.pop()
-        row = node.start_point[0]
-        starts.setdefault(row, depth)
+        node, depth, owner, is_local = waiting.pop()
+        starts.setdefault(node.start_point[0], depth)
         defined = _definition(node, owner, name_of(node))
         if defined:
             owner.children.append(defined)
-        if row != node.end_point[0] or node.type in WRAPPERS or node.type in BINDINGS:
+        elif not is_local:
+            variables += _variables(node, owner)
+        if _is_open(node, is_local, bool(defined)):
+            is_local = is_local or bool(_LOCAL.search(node.type))
             inside = reversed(node.named_children)
-            waiting += [(child, depth + 1, defined or owner) for child in inside]
-    return Outline(whole, starts)
+            waiting += [(child, depth + 1, defined or owner, is_local) for child in inside]
+    return Outline(whole, starts, variables)
+
+
+def _is_open(node: "Node", is_local: bool, is_definition: bool) -> bool:
+    """Whether there may be a statement or a name in it that counts."""
+    if node.start_point[0] != node.end_point[0] or node.type in WRAPPERS or node.type in BINDINGS:
+        return True
+    return not is_local and (node.type in DECLARING or is_definition)
+
+
+def _variables(node: "Node", owner: Definition) -> Iterator[str]:
+    """The names it binds; within a class only those of constants."""
+    if node.type not in VARIABLES:
+        return
+    for name in _bound(node):
+        if not owner.name:
+            yield name
+        elif _CONSTANT.fullmatch(name) or _is_called_constant(node):
+            yield f"{owner.name}.{name}"[-LONGEST_NAME:]
+
+
+def _is_called_constant(node: "Node") -> bool:
+    """By a word such as `final`, which may stand two levels above."""
+    outer: Node | None = node
+    for _ in range(3):
+        if outer is not None:
+            if _CONSTANT_WORDS.match(_text(outer)[:LONGEST_NAME]):
+                return True
+            outer = outer.parent
+    return False
+
+
+def _bound(node: "Node") -> Iterator[str]:
+    for part in ("name", "left", "property", "pattern", "declarator"):
+        if targets := node.children_by_field_name(part):
+            for target in targets:
+                yield from _identifiers(target)
+            return
+    named = (child for child in node.named_children if child.type in NAMES | LISTS)
+    if first := next(named, None):
+        yield from _identifiers(first)
+
+
+def _identifiers(target: "Node") -> Iterator[str]:
+    """Those of a name, or of names side by side; none of a call, an index or a function of C."""
+    if target.type in ("init_declarator", "pointer_declarator", "array_declarator"):
+        inner = target.child_by_field_name("declarator")
+        yield from _identifiers(inner) if inner is not None else ()
+    elif target.type in LISTS:
+        for one in target.named_children:
+            if one.type in NAMES or one.type in LISTS:
+                yield from _identifiers(one)
+    elif found := _IDENTIFIER.fullmatch(_text(target)):
+        yield found[1]
 
 
 def _naming(root: "Node", language: str) -> Callable[["Node"], str]:
@@ -155,7 +237,9 @@ def _name(node: "Node", language: str) -> str:
     named = node.child_by_field_name("name") or _declared(node) or node.child_by_field_name("type")
     if named is None:
         named = next((child for child in node.named_children if child.type in NAMES), None)
-    return _text(named).partition("(")[0].strip() if named else ""
+    name = _text(named).partition("(")[0].strip() if named else ""
+    received = _RECEIVER.search(_text(node.child_by_field_name("receiver")))
+    return f"{received[1]}.{name}" if name and received else name
 
 
 def _declared(node: "Node") -> "Node | None":
@@ -176,6 +260,6 @@ def _name_in_call(node: "Node") -> str:
     return _text(first).partition("(")[0].split(" ")[0].strip() if first else ""
 
 
-def _text(node: "Node") -> str:
-    text = node.text.decode(errors="replace") if node.text else ""
+def _text(node: "Node | None") -> str:
+    text = node.text.decode(errors="replace") if node and node.text else ""
     return " ".join(text.split())

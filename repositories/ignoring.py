@@ -6,6 +6,8 @@ from pathlib import Path, PurePosixPath
 
 from pathspec import GitIgnoreSpec
 
+from repositories import rules
+
 LARGEST = 1_000_000
 FOLDERS_REMEMBERED = 10_000
 
@@ -37,6 +39,17 @@ class Ignores:
             return True
         return self.verdict(path)
 
+    def re_includes_below(self, folder: str) -> bool:
+        """Whether a file of the last name lets something in that may lie in an ignored folder."""
+        name = PurePosixPath(folder).name
+        return any(
+            not pattern.include and name in str(pattern.pattern).split("/")
+            for parent in PurePosixPath(folder).parents
+            for spec in self._specs_of(str(parent))[:1]
+            for pattern in spec.patterns
+            if pattern.include is not None
+        )
+
     def _read(self, folder: str) -> list[GitIgnoreSpec]:
         files = [self._root / folder / name for name in reversed(self._names)]
         return [spec for file in files if (spec := _spec_in(file))]
@@ -50,12 +63,12 @@ def _spec_in(file: Path) -> GitIgnoreSpec | None:
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return None
-    return GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
+    return rules.patterns(line for line in lines if _is_pattern(line))
 
 
 def _is_pattern(line: str) -> bool:
     try:
-        GitIgnoreSpec.from_lines([line])
+        rules.patterns([line])
     except ValueError:
         return False
     return True

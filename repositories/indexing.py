@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from django.db import OperationalError
 from django.utils import timezone
 
 from contextd import limits, search
-from contextd.errors import Invalid
-from contextd.jobs import Hold
+from contextd.errors import Invalid, conceal
+from contextd.jobs import Hold, Stopped
 from contextd.validation import replace_unstorable
 from repositories import listing, passages, roots
 from repositories.models import Repository, SourceFile
@@ -84,11 +85,12 @@ class Run:
         self._kept: set[int] = set()
         self._unreadable: set[str] = set()
         self._tally = Tally()
+        self._done = self._total = 0
 
     def go(self) -> Tally:
         paths = oldest_first(self._root, listing.files_in(self._root))
         for batch in in_batches(self._changed(paths)):
-            self._write([passages.index(source, digest) for source, digest in batch])
+            self._index(batch)
         self._forget(
             pk
             for path, (pk, _) in self._known.items()
@@ -96,9 +98,28 @@ class Run:
         )
         return self._tally
 
+    def _index(self, batch: Sequence[tuple[SourceText, str]]) -> None:
+        """All of them together; where that fails one by one, so that one costs no other."""
+        try:
+            self._write([passages.index(*one, report=self._report) for one in batch])
+        except (Stopped, OperationalError):
+            raise
+        except Exception as error:
+            if len(batch) > 1:
+                for one in batch:
+                    self._index([one])
+            else:
+                (path,) = (source.path for source, _ in batch)
+                self._tally.fail(path, conceal(f"indexing {path}", error).message)
+
+    def _report(self, path: str) -> None:
+        self._hold.report(self._done, self._total, replace_unstorable(path))
+
     def _changed(self, paths: Sequence[str]) -> Iterator[tuple[SourceText, str]]:
+        self._total = len(paths)
         for number, path in enumerate(paths):
-            self._hold.report(number, len(paths), replace_unstorable(path))
+            self._done = number
+            self._report(path)
             source = self._read(path)
             if source is None:
                 continue
@@ -121,7 +142,7 @@ class Run:
             return self._reader.read(path, whatever=verdict.whatever)
         except Skipped as skipped:
             self._tally.skipped[skipped.reason] += 1
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             pass  # git lists what was deleted and not committed yet
         except OSError as error:
             self._unreadable.add(path)

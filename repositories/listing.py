@@ -2,17 +2,22 @@
 
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from contextd import git
+from contextd.errors import Internal
 from repositories import rules
 from repositories.ignoring import Ignores
 from repositories.rules import Reason
 
 GIT_SECONDS = 120
+MAX_COMPLAINT = 300
 OWN_IGNORE_FILE = ".contextdignore"
+
+
+class NotARepository(Exception):
+    """What lies in `.git` is nothing that git knows."""
 
 
 def files_in(root: Path) -> Iterator[str]:
@@ -24,7 +29,7 @@ def files_in(root: Path) -> Iterator[str]:
     for path in listed:
         if path.endswith("/"):
             continue  # another repository that is not a part of this one
-        if (root / path).is_dir() and not (root / path).is_symlink():
+        if os.path.isdir(root / path) and not os.path.islink(root / path):
             if is_real(root / path):
                 yield from (f"{path}/{inside}" for inside in files_in(root / path))
         else:
@@ -37,26 +42,40 @@ def is_real(path: Path) -> bool:
 
 
 def _listed_by_git(root: Path) -> Sequence[str] | None:
-    """None where `root` is no work tree, or a folder that the one around it ignores."""
-    if not _is_in_work_tree(root) or _git(root, "check-ignore", "-q", ".") is not None:
+    """None if `root` is no work tree, or a folder that the one around it ignores.
+
+    Raises Internal if git fails: what it ignores must not be indexed then.
+    """
+    if not _is_in_work_tree(root) or not _git(root, "check-ignore", "-q", ".", fine={0, 1})[0]:
         return None
-    listed = _git(root, *git.NOT_IGNORED)
-    return None if listed is None else [path for path in listed.split("\0") if path]
+    _, listed = _git(root, *git.NOT_IGNORED)
+    return [path for path in listed.split("\0") if path]
 
 
 def _is_in_work_tree(root: Path) -> bool:
-    with suppress(OSError):
-        return any((folder / ".git").exists() for folder in (root, *root.parents))
-    return False
+    if not any(os.path.lexists(folder / ".git") for folder in (root, *root.parents)):
+        return False
+    try:
+        return _git(root, "rev-parse", "--is-inside-work-tree")[1].strip() == "true"
+    except NotARepository:
+        return False
 
 
-def _git(root: Path, *arguments: str) -> str | None:
-    """What it says; None when it fails or is not there."""
+def _git(root: Path, *arguments: str, fine: Collection[int] = (0,)) -> tuple[int, str]:
+    """Return exit status and output.
+
+    Raises NotARepository, or Internal for another status that is not `fine`, or none at all.
+    """
     try:
         ended = git.ask(root, *arguments, seconds=GIT_SECONDS)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return os.fsdecode(ended.stdout) if ended.returncode == 0 else None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Internal(f"git cannot be asked about {root}: {error}") from None
+    if ended.returncode not in fine:
+        complaint = ended.stderr.decode(errors="replace").strip()
+        if "not a git repository" in complaint:
+            raise NotARepository
+        raise Internal(f"git {arguments[0]} failed in {root}: {complaint[:MAX_COMPLAINT]}")
+    return ended.returncode, os.fsdecode(ended.stdout)
 
 
 def _walk(root: Path) -> Iterator[str]:
@@ -86,8 +105,9 @@ def _entries(folder: Path) -> list[os.DirEntry[str]] | None:
 
 
 def _is_left_out(ignores: Ignores, folder: str) -> bool:
-    """By an ignore file, else by our own rules, which spares a walk through a million files."""
+    """By an ignore file, else by our own rules, which avoids a walk through a million files."""
     verdict = ignores.verdict(folder, is_folder=True)
     if verdict is None:
-        return rules.by_name(f"{folder}/") is Reason.VENDORED
+        is_vendored = rules.by_name(f"{folder}/") is Reason.VENDORED
+        return is_vendored and not ignores.re_includes_below(folder)
     return verdict

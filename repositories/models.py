@@ -52,12 +52,17 @@ class SourceFileQuerySet(models.QuerySet["SourceFile"]):
             else self.filter(repository__project__in=caller.projects)
         )
 
-    def matching(self, expressions: Sequence[str]) -> Self:
-        """Those whose path matches one of the regular expressions."""
-        any_of = models.Q()
-        for expression in expressions:
-            any_of |= models.Q(path__regex=expression)
-        return self.filter(any_of)
+    def matching(self, conditions: Sequence[tuple[bool, str]]) -> Self:
+        """Files by path. Each regular expression lets files in or, with False, leaves them out.
+
+        The last one that matches decides. Where the first one leaves out, all others are in.
+        """
+        begins_with_all = not conditions or not conditions[0][0]
+        chosen = models.Q() if begins_with_all else models.Q(pk__in=[])
+        for lets_in, expression in conditions:
+            matches = models.Q(path__regex=expression)
+            chosen = chosen | matches if lets_in else chosen & ~matches
+        return self.filter(chosen)
 
     def digests(self) -> dict[str, tuple[int, str]]:
         """Key and digest by path."""

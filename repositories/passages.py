@@ -1,22 +1,22 @@
 """What a file is found by: its chunks, each under its path and the names of what it defines."""
 
 import hashlib
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from contextd import redaction, search
-from repositories import chunking, languages
+from repositories import chunking, languages, names
 from repositories.chunking import Chunk
 from repositories.reading import SourceText
 
 DOMAIN = "file"
-VERSION = 1
-"""Raise it when other passages are made of a file: the next run then makes all anew."""
+VERSION = 2
+"""Increase when a file gives other passages or symbols: the next run then indexes all again."""
 
-LONGEST_PATH = 100
-LONGEST_SYMBOLS = 80
-_QUALIFIED = re.compile(r"\.|::|#")
+MAX_PATH_CHARACTERS = 100
+MAX_SYMBOL_CHARACTERS = 80
+MIN_PATH_CHARACTERS, MIN_SYMBOL_CHARACTERS = 16, 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,41 +30,59 @@ class Indexed:
     prepared: search.Prepared
 
 
+def _ignore(_: str) -> None:
+    """Report to nobody."""
+
+
 def digest_of(source: SourceText) -> str:
-    """The same as long as nothing has to be made anew."""
+    """A digest that changes whenever the file has to be indexed again."""
     content = f"{VERSION}\0{source.text}".encode(errors="replace")
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-def index(source: SourceText, digest: str) -> Indexed:
+def index(source: SourceText, digest: str, report: Callable[[str], None] = _ignore) -> Indexed:
+    """Cut a file; `report` is called with its path again and again, and may raise to end it.
+
+    Credentials are replaced before the file is cut, since a part of one cannot be recognised.
+    """
     language = languages.language_of(source.path, source.text)
-    cut = chunking.cut(source.text, language)
-    parts = [_part(source.path, chunk) for chunk in cut.chunks]
-    return Indexed(source, digest, language, known_as(cut.symbols), search.cut_parts(parts))
+    report(source.path)
+    cut = chunking.cut(redaction.redact_lines(source.text), language)
 
+    def parts() -> Iterator[search.Part]:
+        for chunk in cut.chunks:
+            report(source.path)
+            yield _part(source.path, chunk)
 
-def known_as(symbols: Sequence[str]) -> list[str]:
-    """Each by its full name and by its last part."""
-    names = (name for symbol in symbols for name in (symbol, last_part(symbol)))
-    return list(dict.fromkeys(names))
-
-
-def last_part(symbol: str) -> str:
-    return _QUALIFIED.split(symbol)[-1]
+    return Indexed(source, digest, language, names.known_as(cut.symbols), search.cut_parts(parts()))
 
 
 def _part(path: str, chunk: Chunk) -> search.Part:
-    """Without credentials, of which code has some that no rule for names keeps out."""
-    text = redaction.redact(chunk.text).text
-    return search.Part(headline_of(path, chunk.symbols), text, chunk.first_line)
+    return search.Part(headline_of(path, chunk.symbols), chunk.text, chunk.first_line)
 
 
 def headline_of(path: str, symbols: Sequence[str]) -> str:
-    """Short enough to stand before each passage."""
-    named = ", ".join(symbols)
-    if len(named) > LONGEST_SYMBOLS:
-        named = named[:LONGEST_SYMBOLS].rpartition(", ")[0] or named[:LONGEST_SYMBOLS]
-    return f"{path[-LONGEST_PATH:]}\n{named}".strip()
+    """Return the end of the path and as many whole names as the engine repeats in a headline."""
+    shown, named = path[-MAX_PATH_CHARACTERS:].replace("\n", " "), _that_fit(symbols)
+    while search.tokens_of(headline := _joined(shown, named)) > search.HEADLINE_TOKENS:
+        if "/" in shown:
+            shown = shown.partition("/")[2]
+        elif len(named) > 1:
+            named.pop()
+        else:  # a token has at least one character
+            end, (name, *_) = shown[-MIN_PATH_CHARACTERS:], [*named, ""]
+            return _joined(end, [names.shortened(name, MIN_SYMBOL_CHARACTERS)])
+    return headline
+
+
+def _that_fit(symbols: Sequence[str]) -> list[str]:
+    shortened = [names.shortened(symbol, MAX_SYMBOL_CHARACTERS) for symbol in symbols]
+    ends = accumulate(len(symbol) + 2 for symbol in shortened)
+    return [s for s, end in zip(shortened, ends, strict=True) if end <= MAX_SYMBOL_CHARACTERS + 2]
+
+
+def _joined(path: str, named: Sequence[str]) -> str:
+    return f"{path}\n{', '.join(named)}".strip()
 
 
 def symbols_in(headline: str) -> list[str]:

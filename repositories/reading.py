@@ -16,7 +16,13 @@ BINARY_WITHIN = 8000
 FOLDERS_REMEMBERED = 10_000
 MOST_CONTROL = 0.01
 _CONTROL = bytes({*range(32)} - {*b"\t\n\f\r\x1b"})
-_WIDE = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+# The mark of UTF-32 begins like that of UTF-16.
+_WIDE = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 _LINK_ERRORS = {errno.ELOOP, errno.EMLINK}
 
 
@@ -46,7 +52,7 @@ class Reader:
         self._lies_here = lru_cache(FOLDERS_REMEMBERED)(self._is_real)
 
     def read(self, path: str, *, whatever: bool = False) -> SourceText:
-        """Raises Skipped, FileNotFoundError where it is gone, or another OSError.
+        """Raises Skipped, FileNotFoundError or NotADirectoryError if it is gone, or OSError.
 
         `whatever` is true of files that their owner wants in, although they look generated.
         """
@@ -87,7 +93,7 @@ class Reader:
 
 def decoded(content: bytes) -> str:
     """Raises Skipped when it is no text. Half of a surrogate pair or a NUL cannot be stored."""
-    wide = _WIDE.get(content[:2])
+    wide = next((name for mark, name in _WIDE.items() if content.startswith(mark)), None)
     if wide:
         text = content.decode(wide, errors="replace")
     elif b"\0" in content[:BINARY_WITHIN]:

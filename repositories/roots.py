@@ -1,5 +1,6 @@
 """Which folders of this machine the server reads at all."""
 
+import os
 from pathlib import Path
 
 from django.conf import settings
@@ -27,27 +28,36 @@ def real_folder(caller: Caller, path: str) -> Path:
     folder = _resolved(path)
     if allowed and not _is_below(folder, [_resolved(str(root)) for root in allowed]):
         raise _outside(path)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # False for what is closed or too long, too
         raise Invalid(f"{path} is not a folder that the server can read", field=FIELD)
     return folder
 
 
 def is_readable(folder: Path) -> bool:
-    """Whether a folder that was taken in once may still be read, and is there."""
-    return _resolved(str(folder)) == folder and is_allowed(folder) and folder.is_dir()
+    """Whether a folder that has been indexed may still be read, and is there."""
+    is_real = os.path.realpath(folder) == str(folder)
+    return is_real and is_allowed(folder) and os.path.isdir(folder)
 
 
 def may_lie_elsewhere(folder: Path) -> bool:
-    """Whether one that cannot be read here may be there on another machine, which indexed it.
+    """Whether a folder that cannot be read here may be on another machine, which indexed it.
 
-    Where the folder around it is here, it has been deleted, moved or closed instead.
+    If the folder around it is here, it has been deleted, moved or closed instead.
     """
-    return is_allowed(folder) and not folder.parent.is_dir()
+    if not is_allowed(folder):
+        return False
+    try:
+        os.stat(folder.parent)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def is_allowed(folder: Path) -> bool:
-    """Whether it lies where the server may read, now that the setting may be another one."""
-    allowed = [_resolved(root) for root in settings.CONTEXTD_INDEX_ROOTS]
+    """Whether it lies where the server may read with the settings there are now."""
+    allowed = [Path(os.path.realpath(root)) for root in settings.CONTEXTD_INDEX_ROOTS]
     return not allowed or _is_below(folder, allowed)
 
 

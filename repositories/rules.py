@@ -7,6 +7,8 @@ from pathlib import PurePosixPath
 
 from pathspec import GitIgnoreSpec
 
+from contextd import redaction
+
 
 class Reason(StrEnum):
     """Why a file is not indexed, as callers are told."""
@@ -66,6 +68,23 @@ BY_NAME: dict[Reason, str] = {
     Reason.MINIFIED: "*.min.js *.min.css *.min.mjs *-min.js *-min.css *.bundle.js",
 }
 _SPECS = [(reason, GitIgnoreSpec.from_lines(globs.split())) for reason, globs in BY_NAME.items()]
+_SECRETS = dict(_SPECS)[Reason.SECRET]
+_LIKE_A_TOKEN = re.compile(r"[\w-]{16}")
+
+CLASSES = {
+    "alnum": "a-zA-Z0-9",
+    "alpha": "a-zA-Z",
+    "blank": " \t",
+    "digit": "0-9",
+    "lower": "a-z",
+    "punct": ":-@!-/{-~[-`",
+    "space": " \t\n\r\f\v",
+    "upper": "A-Z",
+    "xdigit": "0-9a-fA-F",
+}
+"""The classes of characters that patterns of git know, as `[[:digit:]]`."""
+_BRACKETS = re.compile(r"\[[!^]?\]?(?:\[:\w+:\]|[^\]])*\]")
+_CLASS = re.compile(r"\[:(\w+):\]")
 
 HEAD_CHARACTERS = 2000
 _GENERATED = re.compile(
@@ -86,6 +105,13 @@ def by_name(path: str) -> Reason | None:
     return next((reason for reason, spec in _SPECS if spec.match_file(lowered)), None)
 
 
+def is_secret(path: str) -> bool:
+    """By its name, or since it has a credential for a name."""
+    lowered = path.lower()
+    has_token = _LIKE_A_TOKEN.search(path) and redaction.redact(path).findings
+    return _SECRETS.match_file(lowered) or bool(has_token)
+
+
 def by_content(path: str, text: str) -> Reason | None:
     if not text.strip():
         return Reason.EMPTY
@@ -104,8 +130,18 @@ def _is_packed(path: str, text: str) -> bool:
 
 
 def patterns(globs: Iterable[str]) -> GitIgnoreSpec:
-    """Raises ValueError where git would not understand one."""
+    """Read lines as of .gitignore. Raises ValueError for one that git would not understand."""
     try:
-        return GitIgnoreSpec.from_lines(globs)
+        return GitIgnoreSpec.from_lines(_BRACKETS.sub(_without_classes, glob) for glob in globs)
     except re.error as error:
         raise ValueError(str(error)) from None
+
+
+def _without_classes(brackets: re.Match[str]) -> str:
+    return f"[{_CLASS.sub(_characters_of, brackets[0][1:])}"
+
+
+def _characters_of(named: re.Match[str]) -> str:
+    if named[1] not in CLASSES:
+        raise ValueError(f"there is no class of characters {named[0]}")
+    return CLASSES[named[1]]

@@ -18,10 +18,15 @@ class Verdict:
     whatever: bool = False
 
 
+SECRET_PARTS = 2
+"""How much of the root's own path shows that secrets lie in it, as that of `~/.kube` does."""
+
+
 class Selection:
     """By patterns of the caller, the folder's own ignore files, then our rules."""
 
     def __init__(self, root: Path, include: Sequence[str], exclude: Sequence[str]) -> None:
+        self._above = "/".join(root.parts[-SECRET_PARTS:]).lstrip("/")
         self._include = rules.patterns(include) if include else None
         self._exclude = rules.patterns(exclude)
         self._ignores = Ignores(root, [OWN_IGNORE_FILE])
@@ -32,8 +37,9 @@ class Selection:
             return Verdict(Reason.EXCLUDED)
         if self._include and not self._include.match_file(path):
             return Verdict(Reason.NOT_INCLUDED)
+        if rules.is_secret(f"{self._above}/{path}"):
+            return Verdict(Reason.SECRET)
         unwanted = rules.by_name(path)
-        # What lets a whole folder in, or all there is, did not mean the keys that lie in it.
-        if ignored is False and unwanted is not Reason.SECRET:
+        if ignored is False:
             return Verdict(None, whatever=True)
         return Verdict(unwanted)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,7 +12,7 @@ from django.db.models import QuerySet
 from contextd import jobs, limits, notes, projects, search
 from contextd.callers import Caller
 from contextd.errors import Internal, Invalid, NotAllowed, NotFound
-from contextd.models import Job, get_record
+from contextd.models import Job, Project, get_record
 from contextd.status import has_records, health_check
 from repositories import finding, indexing, passages, roots, rules
 from repositories.finding import Match as Match
@@ -21,9 +22,16 @@ from repositories.models import Repository, SourceFile
 DOMAIN = passages.DOMAIN
 TASK = "repositories.tasks.index"
 PREVIEW_CHARACTERS = 300
+NOTHING_INDEXED = (
+    "No indexed file is there to be searched: index_repository indexes a folder; paths, languages "
+    "and project_path narrow what is searched."
+)
+DEEPER = 20
+"""How many times as many files are looked at where some were copies, or have been deleted."""
 MOST_BYTES = 10 * 1024 * 1024
 LONGEST_GLOB = 200
 ASKED = ["include_patterns", "exclude_patterns", "max_file_size"]
+KEPT = ["project", *ASKED]
 READ = ["path", "repository", "language", "size", "symbols", "modified_at", "indexed_at"]
 """What people read of a file, beside its passages."""
 COUNTED = ("added", "changed", "unchanged", "removed")
@@ -39,12 +47,14 @@ class State:
     job: Job | None
     files: int
     coverage: search.Coverage
+    is_gone: bool = False
     remark: str | None = None
 
     @property
     def report(self) -> dict[str, Any]:
-        """Of the newest run when it has ended, else of the one before."""
-        return (self.job.outcome if self.job else {}) or self.repository.report
+        """What the run has found; empty as long as it has not ended, or if it was cancelled."""
+        report: dict[str, Any] = self.job.outcome if self.job else self.repository.report
+        return report
 
     @property
     def notice(self) -> str | None:
@@ -53,11 +63,15 @@ class State:
 
     @property
     def _of_run(self) -> str | None:
+        if self.job and self.job.is_open and self.job.is_unwanted:
+            return "The run is being cancelled; what it has indexed so far stays."
         if self.job and self.job.is_open:
             return f"The run goes on: ask index_status for job {self.job.pk}; index_cancel ends it."
         if self.job and self.job.state == Job.State.CANCELLED:
-            return "The run was cancelled; what it had indexed by then stays. The next one goes on."
-        return f"The run has failed: {self.job.error}" if self.job and self.job.error else None
+            return "The run was cancelled; what it had indexed stays. The next one goes on."
+        if self.job and self.job.error:
+            return f"The run has failed: {self.job.error}"
+        return "The folder is gone, so none of its files is found." if self.is_gone else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +136,15 @@ def begin(
         raise Invalid(f"max_file_size must be 1 to {MOST_BYTES} bytes", field="max_file_size")
     folder = roots.real_folder(caller, path)
     with limits.transaction():
-        repository = _repository(caller, path, folder)
+        project = _project(caller, path, folder)
+        repository = _repository(caller, project, folder)
         started = submit(repository, caller.principal, queued=queued)
         if started.is_new:
+            _move(repository, project)
             repository.include_patterns = list(include_patterns)
             repository.exclude_patterns = list(exclude_patterns)
             repository.max_file_size = max_file_size
-            repository.save(update_fields=ASKED)
+            repository.save(update_fields=KEPT)
     return started
 
 
@@ -147,8 +163,22 @@ def ensure_patterns(field: str, globs: Sequence[str]) -> None:
         raise Invalid(f"{field} holds no pattern that a file can fit", field=field)
 
 
-def _repository(caller: Caller, path: str, folder: Path) -> Repository:
-    project = projects.resolve(caller, path)
+def _project(caller: Caller, path: str, folder: Path) -> Project:
+    """The project of the folder itself: a link to it in another project gives no right to it."""
+    real = str(folder)
+    if caller.sees_all_projects and projects.find(caller, real) is None:
+        return projects.resolve(caller, path)
+    return projects.resolve(caller, real)
+
+
+def _move(repository: Repository, project: Project) -> None:
+    """Follow a changed remote into another project; the run then stores all files again."""
+    if repository.project_id != project.pk:
+        repository.project = project
+        repository.files.update(digest="")
+
+
+def _repository(caller: Caller, project: Project, folder: Path) -> Repository:
     repository, _ = Repository.objects.get_or_create(
         path=str(folder),
         defaults={
@@ -159,7 +189,7 @@ def _repository(caller: Caller, path: str, folder: Path) -> Repository:
     )
     if not caller.sees(repository.project_id):
         raise NotAllowed(
-            f"{path} is indexed for a project that the context {caller.context!r} does not hold",
+            f"{folder} is indexed for a project that the context {caller.context!r} does not hold",
             field="path",
         )
     return repository
@@ -206,6 +236,8 @@ def status(caller: Caller, *, path: str | None, job_id: str | None) -> State:
         job = get_record(Job.objects.filter(task=TASK), job_id)
         if (repository := _visible_to(caller).filter(pk=int(job.key)).first()) is None:
             raise NotFound(f"there is no job with id {job_id!r}", id=job_id)
+        if path is not None and at(caller, path) != repository:
+            raise Invalid(f"job {job_id} indexes {repository}, not {path}", field="job_id")
         return state_of(repository, job)
     if path is None:
         raise Invalid("path or job_id is required", field="path")
@@ -214,8 +246,7 @@ def status(caller: Caller, *, path: str | None, job_id: str | None) -> State:
 
 def at(caller: Caller, path: str) -> Repository:
     """The repository at that path, links or not. Raises NotFound."""
-    spellings = [path] if not caller.is_from_this_machine else [path, str(Path(path).resolve())]
-    found = _visible_to(caller).filter(path__in=spellings).first()
+    found = _visible_to(caller).filter(path__in=finding.spellings(caller, path)).first()
     if found is None:
         raise NotFound(f"{path} is not indexed; index_repository does that", field="path")
     return found
@@ -233,7 +264,8 @@ def cancel(caller: Caller, *, path: str | None, job_id: str | None) -> State:
 def state_of(repository: Repository, job: Job | None = None) -> State:
     newest = Job.objects.filter(task=TASK, key=str(repository.pk)).first()
     coverage = search.coverage(DOMAIN, frozenset([repository.project_id]))
-    return State(repository, job or newest, repository.files.count(), coverage)
+    files = repository.files.count()
+    return State(repository, job or newest, files, coverage, finding.is_gone(repository))
 
 
 def listed(caller: Caller) -> list[State]:
@@ -284,15 +316,24 @@ def find(
         place = projects.describe_location(project_path, git_remote)
         return Matches([], f"No project is known for {place}; index_repository makes one.")
     found = finding.find(query, scope, limit)
+    if not found.matches and not scope.candidates.exists():
+        found = replace(found, notice=NOTHING_INDEXED)
     notes.answered(DOMAIN, [match.file.pk for match in found.matches])
     return found
 
 
 def find_files(query: str, within: frozenset[int] | None, limit: int) -> FoundFiles:
     """Among the files of those projects, None for all, ranked and scored as checkpoints are."""
-    found = search.find(query, domain=DOMAIN, projects=within, shared=False, limit=limit)
-    present = finding.present({hit.record_id: hit for hit in found.hits})
-    return FoundFiles([_as_checkpoint(file, hit) for file, hit in present], found.notice)
+    scope = finding.everything_in(within)
+    for most in (limit, DEEPER * limit):
+        found = search.find(
+            query, domain=DOMAIN, projects=within, shared=False, records=scope.files, limit=most
+        )
+        hits = {hit.record_id: hit for hit in found.hits}
+        files = [*islice(finding.present(hits), limit)]
+        if len(files) == limit or len(hits) < most:
+            break
+    return FoundFiles([_as_checkpoint(file, hit) for file, hit in files], found.notice)
 
 
 def _as_checkpoint(file: SourceFile, hit: search.Hit) -> FoundFile:

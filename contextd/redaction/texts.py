@@ -53,6 +53,16 @@ def redact(text: str) -> Redacted:
     return Redacted("".join([*pieces, text[position:]]), tuple(findings))
 
 
+def redact_lines(text: str) -> str:
+    """Redact, and keep the number of lines, so that line numbers stay right."""
+    pieces, position = [], 0
+    for credential in _credentials_in(text):
+        breaks = text.count("\n", credential.start, credential.end)
+        pieces += [text[position : credential.start], marker(credential.kind), "\n" * breaks]
+        position = credential.end
+    return "".join([*pieces, text[position:]])
+
+
 def findings_of(text: str) -> tuple[Finding, ...]:
     """The credentials in a text that is to be refused rather than changed."""
     return redact(text).findings

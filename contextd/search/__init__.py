@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         passages_of,
         texts,
     )
+    from contextd.search.passages import HEADLINE_TOKENS
     from contextd.search.preparing import (
         Part,
         Prepared,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from contextd.search.weighing import tokens_of, tokens_of_passages
 
 __all__ = [
+    "HEADLINE_TOKENS",
     "Coverage",
     "Domain",
     "Found",
@@ -90,6 +92,7 @@ _HOMES = {
     "finding": [
         *("Coverage", "Found", "Hit", "coverage", "find", "find_passages", "passages_of", "texts"),
     ],
+    "passages": ["HEADLINE_TOKENS"],
     "preparing": [
         *("Part", "Prepared", "cut", "cut_parts", "embedding_later", "prepare", "prepare_many"),
     ],
