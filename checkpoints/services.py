@@ -197,11 +197,9 @@ def _find_checkpoints(
         records=Checkpoint.objects.tagged(tags) if tags else None,
         limit=limit,
     )
-    checkpoints = Checkpoint.objects.in_bulk([hit.record_id for hit in found.hits])
     matches = [
-        Match(checkpoints[hit.record_id], hit.score, hit.distance)
-        for hit in found.hits
-        if hit.record_id in checkpoints
+        Match(checkpoint, hit.score, hit.distance)
+        for hit, checkpoint in search.with_records(found.hits, Checkpoint.objects.all())
     ]
     return Matches(matches, found.notice)
 

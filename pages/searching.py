@@ -12,11 +12,6 @@ SECONDS = 10
 MOST_OF_EACH = 5
 MOST_OF_ONE = 30
 MOST_RELATED = 4
-LEAST_SCORE = 0.15
-LEAST_BY_WORDS = 0.05
-"""Of what has no vector yet, so that half of its score is missing."""
-LEAST_SHARE = 0.5
-"""Of the score of the best: what is far behind it only shares a word with what is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +72,9 @@ def grouped(
     caller: Caller, query: str, found: Sequence[tuple[Domain, Sequence[Hit]]], most: int
 ) -> list[Group]:
     best = max((hit.score for _, hits in found for hit in hits), default=0.0)
-    groups = [group_of(caller, query, domain, good(hits, best), most) for domain, hits in found]
+    groups = [
+        group_of(caller, query, domain, search.relevant(hits, best), most) for domain, hits in found
+    ]
     full = [group for group in groups if group.results]
     return sorted(full, key=lambda group: -group.results[0].score)
 
@@ -94,24 +91,9 @@ def find(caller: Caller, query: str, domain: Domain, limit: int) -> Found:
     )
 
 
-def good(hits: Sequence[Hit], best: float) -> list[Hit]:
-    return [
-        hit
-        for hit in hits
-        if hit.score >= LEAST_SHARE * best
-        and hit.score >= (LEAST_BY_WORDS if hit.cosine is None else LEAST_SCORE)
-    ]
-
-
 def group_of(caller: Caller, query: str, domain: Domain, hits: Sequence[Hit], most: int) -> Group:
-    records: dict[int, Any] = {}
-    if hits:
-        records = domain.shown_to(caller).in_bulk([hit.record_id for hit in hits])
-    results = [
-        result_of(query, domain, records[hit.record_id], hit)
-        for hit in hits[:most]
-        if hit.record_id in records
-    ]
+    shown = search.with_records(hits[:most], domain.shown_to(caller)) if hits else []
+    results = [result_of(query, domain, record, hit) for hit, record in shown]
     return Group(domain, results, len(hits) > most)
 
 

@@ -223,11 +223,9 @@ def find(
 
 def _scores(read: Reading, hits: Sequence[Hit]) -> dict[int, Scores]:
     compared = Remediation.objects.only(*scoring.COMPARED)
-    remediations = compared.in_bulk([hit.record_id for hit in hits])
     return {
-        hit.record_id: scoring.score(read, hit, remediations[hit.record_id])
-        for hit in hits
-        if hit.record_id in remediations
+        hit.record_id: scoring.score(read, hit, remediation)
+        for hit, remediation in search.with_records(hits, compared)
     }
 
 

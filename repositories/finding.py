@@ -128,7 +128,11 @@ def project_at(caller: Caller, path: str | None, git_remote: str | None) -> Proj
 
 def spellings(caller: Caller, path: str) -> list[str]:
     """The path as it is written and, for callers on this machine, without links."""
-    return list(dict.fromkeys([path, os.path.realpath(path)])) if caller.is_from_this_machine else [path]
+    return (
+        list(dict.fromkeys([path, os.path.realpath(path)]))
+        if caller.is_from_this_machine
+        else [path]
+    )
 
 
 def holding(caller: Caller, path: str) -> Repository | None:

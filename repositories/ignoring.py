@@ -43,7 +43,7 @@ class Ignores:
         """Whether a file of the last name lets something in that may lie in an ignored folder."""
         name = PurePosixPath(folder).name
         return any(
-            not pattern.include and name in str(pattern.pattern).split("/")
+            not pattern.include and name in str(pattern.pattern).lstrip("!").split("/")
             for parent in PurePosixPath(folder).parents
             for spec in self._specs_of(str(parent))[:1]
             for pattern in spec.patterns

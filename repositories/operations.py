@@ -148,7 +148,10 @@ class SearchRepository(Request):
     ] = None
     top_k: Annotated[int, Clamp(1, 100), Field(description="How many files, 1 to 100")] = 5
     paths: Annotated[
-        Globs, Field(description="Only files that match one, as in .gitignore: src/**/*.py")
+        Globs,
+        Field(
+            description="Only files that match, as in .gitignore: src/**/*.py; !tests/ leaves out"
+        ),
     ] = []
     languages: Annotated[
         list[Annotated[Filled, Field(max_length=32)]],

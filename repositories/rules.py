@@ -84,6 +84,7 @@ CLASSES = {
 }
 """The classes of characters that patterns of git know, as `[[:digit:]]`."""
 _BRACKETS = re.compile(r"\[[!^]?\]?(?:\[:\w+:\]|[^\]])*\]")
+_FIRST_BRACKET = re.compile(r"^([!^]?)\[(?!-)(.+)$", re.DOTALL)
 _CLASS = re.compile(r"\[:(\w+):\]")
 
 HEAD_CHARACTERS = 2000
@@ -138,7 +139,12 @@ def patterns(globs: Iterable[str]) -> GitIgnoreSpec:
 
 
 def _without_classes(brackets: re.Match[str]) -> str:
-    return f"[{_CLASS.sub(_characters_of, brackets[0][1:])}"
+    """A bracket moves from the beginning to the end, where Python takes it for a character."""
+    inside = _CLASS.sub(_characters_of, brackets[0][1:-1])
+    if inside == "[":
+        return "\\["
+    moved = _FIRST_BRACKET.sub(r"\1\2[", inside)
+    return f"[{moved}]"
 
 
 def _characters_of(named: re.Match[str]) -> str:

@@ -300,11 +300,9 @@ def find(
     """The skills that fit best by words and meaning, among those the caller may use."""
     usable = Skill.objects.visible_to(caller).in_category(category).tagged(tags)
     found = search.find(query, domain=DOMAIN, projects=caller.projects, records=usable, limit=top_k)
-    skills = usable.in_bulk([hit.record_id for hit in found.hits])
     matches = [
-        Match(skills[hit.record_id], hit.score, hit.distance)
-        for hit in found.hits
-        if hit.record_id in skills
+        Match(skill, hit.score, hit.distance)
+        for hit, skill in search.with_records(found.hits, usable)
     ]
     return Matches(matches, found.notice)
 

@@ -108,11 +108,9 @@ def find(
         limit=limit,
     )
     good = [hit for hit in found.hits if _is_relevant(hit, found.hits[0])]
-    threats = Threat.objects.told().in_bulk([hit.record_id for hit in good])
     matches = [
-        Match(threats[hit.record_id], pattern_of(threats[hit.record_id]), hit.score)
-        for hit in good
-        if hit.record_id in threats
+        Match(threat, pattern_of(threat), hit.score)
+        for hit, threat in search.with_records(good, Threat.objects.told())
     ]
     notes.answered(DOMAIN, [match.threat.pk for match in matches])
     return Matches(matches, found.notice)

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         prepare_many,
     )
     from contextd.search.ranking import Weights
+    from contextd.search.results import relevant, with_records
     from contextd.search.storing import forget, merge_projects, store, store_many
     from contextd.search.weighing import tokens_of, tokens_of_passages
 
@@ -77,12 +78,14 @@ __all__ = [
     "prepare_many",
     "register",
     "register_records",
+    "relevant",
     "store",
     "store_many",
     "texts",
     "tokens_of",
     "tokens_of_passages",
     "warm_up",
+    "with_records",
 ]
 
 _HOMES = {
@@ -97,6 +100,7 @@ _HOMES = {
         *("Part", "Prepared", "cut", "cut_parts", "embedding_later", "prepare", "prepare_many"),
     ],
     "ranking": ["Weights"],
+    "results": ["relevant", "with_records"],
     "storing": ["forget", "merge_projects", "store", "store_many"],
     "weighing": ["tokens_of", "tokens_of_passages"],
 }

@@ -43,7 +43,7 @@ def cut(text: str, language: str = "python") -> CutFile:
 
 
 def test_what_is_defined_is_known_by_its_qualified_name() -> None:
-    assert cut(CODE).symbols == ["Shop", "Shop.small", "Shop.long", "after"]
+    assert cut(CODE).symbols == ["Shop", "Shop.small", "Shop.long", "after", "LIMIT"]
 
 
 def test_a_long_function_is_split_between_its_statements() -> None:
@@ -74,7 +74,7 @@ def test_small_neighbours_share_a_chunk_and_tell_all_their_names() -> None:
             "export const f = (a: number) => a\nexport class A<T> {\n  go(): void {\n  }\n}\n",
             ["f", "A", "A.go"],
         ),
-        ("a.go", "type S struct {\n}\nfunc (s *S) Run() error {\n}\n", ["S", "Run"]),
+        ("a.go", "type S struct {\n}\nfunc (s *S) Run() error {\n}\n", ["S", "S.Run"]),
         ("a.rs", "impl A {\n    fn new() -> A {\n    }\n}\n", ["A", "A.new"]),
         ("a.c", "static int *find(struct p *x)\n{\n}\n", ["find"]),
         (

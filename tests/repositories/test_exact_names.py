@@ -71,9 +71,21 @@ def test_each_comes_first(first: None, call: Call) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "symbols"),
     [
-        ("a.py", "LIMIT = 1\nf = lambda: 1\nA, b = 1, 2\nclass K:\n    MAX = 3\n    own = 1\n", ["K", "LIMIT", "f", "A", "b", "K.MAX"]),
-        ("a.py", "if x:\n    LATE = 1\ndef f():\n    LOCAL = 1\nx.y = 1\nd[1] = 2\n", ["f", "LATE"]),
-        ("a.ts", "export const API = 1\nclass K { static make = () => 1 }\n", ["K", "K.make", "API"]),
+        (
+            "a.py",
+            "LIMIT = 1\nf = lambda: 1\nA, b = 1, 2\nclass K:\n    MAX = 3\n    own = 1\n",
+            ["K", "LIMIT", "f", "A", "b", "K.MAX"],
+        ),
+        (
+            "a.py",
+            "if x:\n    LATE = 1\ndef f():\n    LOCAL = 1\nx.y = 1\nd[1] = 2\n",
+            ["f", "LATE"],
+        ),
+        (
+            "a.ts",
+            "export const API = 1\nclass K { static make = () => 1 }\n",
+            ["K", "K.make", "API"],
+        ),
         ("a.go", "var ErrGone = 1\nconst (\n\tMaxOpen = 1\n)\n", ["ErrGone", "MaxOpen"]),
         ("a.rs", "const MAX: u8 = 1;\nstatic S: u8 = 1;\n", ["MAX", "S"]),
         ("a.c", "#define BUF 1\nstatic int n = 3, *p;\nint proto(int a);\n", ["BUF", "n", "p"]),

@@ -41,9 +41,7 @@ def test_a_private_key_in_code_is_not_stored(
     assert (plain.first_line, plain.last_line) == (1, lines + 2)
 
 
-def test_a_name_that_is_a_credential_is_not_stored(
-    clone: Folder, index: Index, call: Call
-) -> None:
+def test_a_name_that_is_a_credential_is_not_stored(clone: Folder, index: Index, call: Call) -> None:
     clone.write({"a.md": f"# My token {TOKEN}\n", "b.py": f"class {TOKEN}:\n    pass\n"})
     clone.write({"c.tf": f'resource "x" "{TOKEN}" {{\n}}\n', f"{TOKEN}.md": "# Hello\n"})
 

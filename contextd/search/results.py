@@ -1,0 +1,32 @@
+"""What callers do with hits: keep those that are relevant, and join them with their records."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from django.db.models import Model, QuerySet
+
+from contextd.search.finding import Hit
+
+MIN_SCORE = 0.15
+MIN_SCORE_BY_WORDS = 0.05
+"""The least score of a hit that has no vector yet, so that half of its score is missing."""
+
+MIN_SHARE = 0.5
+"""Of the best score: a hit that is far behind it only shares a word with the query."""
+
+Record = TypeVar("Record", bound=Model)
+
+
+def with_records(hits: Sequence[Hit], records: "QuerySet[Record]") -> list[tuple[Hit, Record]]:
+    """Pair each hit with its record; one that was deleted since it was found is left out."""
+    found = records.in_bulk([hit.record_id for hit in hits])
+    return [(hit, found[hit.record_id]) for hit in hits if hit.record_id in found]
+
+
+def relevant(hits: Sequence[Hit], best: float) -> list[Hit]:
+    """Return the hits that come near enough to the best score to be worth reading."""
+    return [hit for hit in hits if hit.score >= max(_least(hit), MIN_SHARE * best)]
+
+
+def _least(hit: Hit) -> float:
+    return MIN_SCORE_BY_WORDS if hit.cosine is None else MIN_SCORE
