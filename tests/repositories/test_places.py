@@ -10,7 +10,7 @@ from contextd import pipeline
 from contextd.callers import Caller
 from contextd.errors import Invalid, NotAllowed, NotFound
 from contextd.models import Job, Project
-from repositories import services
+from repositories import chunking, services
 from repositories.models import Repository, SourceFile
 from tests.conftest import Call
 from tests.repositories.conftest import Folder, Index, found
@@ -176,14 +176,14 @@ def test_one_file_that_fails_costs_no_other(
     folder: Folder, index: Index, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder.write({**CODE, "b.py": "broken\n"})
-    cut = services.passages.chunking.cut
+    cut = chunking.cut
 
     def fail(text: str, language: str) -> Any:
         if "broken" in text:
             raise RecursionError
         return cut(text, language)
 
-    monkeypatch.setattr(services.passages.chunking, "cut", fail)
+    monkeypatch.setattr(chunking, "cut", fail)
 
     state = index(folder)
 
