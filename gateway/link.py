@@ -47,9 +47,11 @@ Report = Callable[[float, float | None, str | None], Awaitable[None]]
 Session = tuple[ClientSession, JSONRPCDispatcher[Any]]
 
 CONNECT_SECONDS = 5
+UNSENT = "the gateway is restarting; nothing was sent, so the call can be made again"
 GONE = "the gateway ended during the call; whether the upstream did something is not known"
 LATE = "the gateway did not answer in time; whether the upstream did something is not known"
 UNFORESEEN = "the call failed inside the gateway; see its log"
+FAILURES = {CONNECTION_CLOSED: GONE, wire.NOT_SENT: UNSENT}
 
 _KNOWN: dict[str, type[ContextdError]] = {"timeout": TimedOut, "busy": Busy, "validation": Invalid}
 _PEER = DiscoverResult(
@@ -211,7 +213,9 @@ def peer_of(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Peer:
         writer.write(line)
         await writer.drain()
 
-    return Peer(partial(reader.read, wire.CHUNK), write, longest=wire.LONGEST_OF_OURS)
+    return Peer(
+        partial(reader.read, wire.CHUNK_BYTES), write, max_line_bytes=wire.MAX_OWN_LINE_BYTES
+    )
 
 
 def as_ours(error: MCPError) -> ContextdError:
@@ -220,7 +224,7 @@ def as_ours(error: MCPError) -> ContextdError:
     if not isinstance(data, Mapping) or "category" not in data:
         if code == REQUEST_TIMEOUT:
             return TimedOut(LATE)
-        return UpstreamFailed(GONE if code == CONNECTION_CLOSED else UNFORESEEN)
+        return UpstreamFailed(FAILURES.get(code, UNFORESEEN))
     category = _KNOWN.get(str(data["category"]), UpstreamFailed)
     details = {"cause": data["cause"]} if data.get("cause") else {}
     return category(error.error.message, **details)

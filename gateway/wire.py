@@ -1,13 +1,15 @@
-"""Messages of JSON-RPC, one a line, from and to a peer that may not be trusted."""
+"""JSON-RPC messages, one a line, from and to a peer that may not be trusted."""
 
 import contextlib
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp import MCPError
 from mcp.shared.message import SessionMessage
 from mcp.types import (
     INVALID_REQUEST,
@@ -17,136 +19,189 @@ from mcp.types import (
     JSONRPCMessage,
     JSONRPCNotification,
     JSONRPCRequest,
+    RequestId,
 )
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 
 from contextd.mcp.pipes import Lines
+from gateway import salvage
 
-LONGEST_LINE = 4 * 1024 * 1024
-LONGEST_OF_OURS = 64 * 1024 * 1024
+MAX_LINE_BYTES = 4 * 1024 * 1024
+MAX_OWN_LINE_BYTES = 64 * 1024 * 1024
 """Between processes of our own: more than the doors let in and an upstream's answer becomes."""
-CHUNK = 64 * 1024
-LONGEST_NOISE = 500
+CHUNK_BYTES = 64 * 1024
+MAX_QUOTED_BYTES = 500
+NOT_SENT = -32015
+"""The code of a request that the peer cannot have received."""
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
-Outgoing = MemoryObjectSendStream[SessionMessage]
-Streams = tuple[Incoming, Outgoing]
+FromPeer = MemoryObjectSendStream[SessionMessage | Exception]
+ToPeer = MemoryObjectReceiveStream[SessionMessage]
 
 
 def ignore(line: str) -> None:
-    """For a peer of our own, which says nothing else."""
+    """Drop what a peer of our own writes beside its messages, which is nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """How bytes come from it and go to it; nothing comes when it has ended."""
+    """How bytes are read from it and written to it; `read` returns none when it has ended."""
 
     read: Callable[[], Awaitable[bytes]]
     write: Callable[[bytes], Awaitable[None]]
     note: Callable[[str], None] = ignore
-    """Told of each line that is no message, and why the peer is not listened to any more."""
-    longest: int = LONGEST_LINE
-    """Of its lines, in bytes."""
+    """Receives each line that is not a message, and why the connection was ended."""
+    max_line_bytes: int = MAX_LINE_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """The stream of a session to its peer."""
+
+    stream: MemoryObjectSendStream[SessionMessage]
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Raises MCPError with NOT_SENT for a request that comes after the end of the peer."""
+        try:
+            await self.stream.send(item)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            if isinstance(item.message, JSONRPCRequest):
+                raise MCPError(NOT_SENT, "the connection has ended; nothing was sent") from None
+            raise
+
+    async def aclose(self) -> None:
+        await self.stream.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+Streams = tuple[Incoming, Outgoing]
 
 
 @asynccontextmanager
 async def connected(peer: Peer, ended: anyio.Event | None = None) -> AsyncIterator[Streams]:
-    """The streams for a session with the peer; `ended` is set when nothing comes any more."""
+    """Yield the streams for a session with the peer.
+
+    `ended` is set as soon as the peer neither sends nor receives any more.
+    """
     to_session, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, from_session = anyio.create_memory_object_stream[SessionMessage](0)
+    ended = ended or anyio.Event()
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(take_in, peer, to_session, ended or anyio.Event())
-        tasks.start_soon(give_out, peer, from_session, to_session)
+        tasks.start_soon(receive, peer, to_session, ended)
+        tasks.start_soon(transmit, peer, from_session, to_session, ended)
         try:
-            yield incoming, outgoing
+            yield incoming, Outgoing(outgoing)
         finally:
             incoming.close()
             outgoing.close()
             tasks.cancel_scope.cancel()
 
 
-async def take_in(
-    peer: Peer, to_session: MemoryObjectSendStream[SessionMessage | Exception], ended: anyio.Event
-) -> None:
-    lines = Lines(peer.longest)
-    try:
-        async with to_session:
-            while chunk := await peer.read():
-                for line in lines.feed(chunk):
-                    if line is None:
-                        peer.note(f"it wrote a line of more than {peer.longest} bytes")
-                        return
-                    if message := message_in(line, peer):
-                        await to_session.send(message)
-    except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-        pass  # the same as its end
-    finally:
-        ended.set()
+async def receive(peer: Peer, to_session: FromPeer, ended: anyio.Event) -> None:
+    """Pass on the messages of the peer until it ends or breaks the protocol."""
+    async with to_session:
+        try:
+            async for message in messages_from(peer):
+                await to_session.send(message)
+        except salvage.Unattributable as error:
+            peer.note(str(error))
+        except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass  # the same as its end
+        finally:
+            ended.set()
+
+
+async def messages_from(peer: Peer) -> AsyncIterator[SessionMessage]:
+    """Yield what the peer writes, and refusals in place of answers that cannot be read.
+
+    Raises Unattributable where a call might otherwise wait without an answer.
+    """
+    lines = Lines(peer.max_line_bytes)
+    while chunk := await peer.read():
+        for line in lines.feed(chunk):
+            if line is None:
+                raise salvage.Unattributable(
+                    f"it wrote a line of more than {peer.max_line_bytes} bytes"
+                )
+            if message := message_in(line, peer):
+                yield message
 
 
 def message_in(line: bytes, peer: Peer) -> SessionMessage | None:
+    """Return the message, or the refusal that ends the call whose answer cannot be read.
+
+    None for a line that is neither. Raises Unattributable.
+    """
     if not line.strip():
         return None
     try:
-        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
-        peer.note(f"not a message: {line[:LONGEST_NOISE].decode(errors='replace')}")
-        return no_answer(line)
-
-
-def no_answer(line: bytes) -> SessionMessage | None:
-    """For whoever waits for the answer that the line should have been."""
-    try:
-        meant = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    request_id = meant.get("id") if isinstance(meant, dict) and "method" not in meant else None
-    if isinstance(request_id, bool) or not isinstance(request_id, int | str):
-        return None
-    told = f"the answer is no message of JSON-RPC: {line[:LONGEST_NOISE].decode(errors='replace')}"
-    return refusal(request_id, PARSE_ERROR, told)
+        quoted = line[:MAX_QUOTED_BYTES].decode(errors="replace")
+        peer.note(f"not a message: {quoted}")
+        request_id = salvage.call_answered_by(line)
+        if request_id is None:
+            return None
+        return refusal(
+            request_id,
+            PARSE_ERROR,
+            f"the answer is not a JSON-RPC message that can be read: {quoted}",
+        )
+    if isinstance(message, JSONRPCError) and message.id is None:
+        peer.note(f"it refuses a message: {message.error.message}")
+    return SessionMessage(message)
 
 
 def refusal(
-    request_id: int | str, code: int, why: str, category: str = "internal"
+    request_id: RequestId, code: int, why: str, category: str = "internal"
 ) -> SessionMessage:
     error = ErrorData(code=code, message=why, data={"category": category})
     return SessionMessage(JSONRPCError(jsonrpc="2.0", id=request_id, error=error))
 
 
-async def give_out(
-    peer: Peer,
-    from_session: MemoryObjectReceiveStream[SessionMessage],
-    to_session: MemoryObjectSendStream[SessionMessage | Exception],
+async def transmit(
+    peer: Peer, from_session: ToPeer, to_session: FromPeer, ended: anyio.Event
 ) -> None:
+    """Write the messages of the session until the peer takes no more."""
     async with from_session:
         async for message in from_session:
-            line = as_line(message.message)
-            if len(line) > LONGEST_OF_OURS:
-                line = await refuse(message.message, len(line), to_session)
+            try:
+                line = as_line(message.message)
+            except ValueError as error:
+                line = await refuse(message.message, str(error), to_session)
+            if len(line) > MAX_OWN_LINE_BYTES:
+                why = f"{len(line)} bytes are more than the {MAX_OWN_LINE_BYTES} of one message"
+                line = await refuse(message.message, why, to_session)
             try:
                 await peer.write(line)
             except OSError:
+                ended.set()
                 return
 
 
 def as_line(message: JSONRPCMessage) -> bytes:
+    """Raises ValueError for what JSON cannot hold."""
     return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
 
 
-async def refuse(
-    message: JSONRPCMessage,
-    length: int,
-    to_session: MemoryObjectSendStream[SessionMessage | Exception],
-) -> bytes:
-    """What is written instead of a message that is too long; its call alone fails."""
+async def refuse(message: JSONRPCMessage, why: str, to_session: FromPeer) -> bytes:
+    """Fail the one call of a message that cannot be sent; return what is written in its place."""
     if isinstance(message, JSONRPCNotification) or message.id is None:
         return b""
-    told = f"{length} bytes are more than the {LONGEST_OF_OURS} that one message may have"
     if not isinstance(message, JSONRPCRequest):
-        return as_line(refusal(message.id, INVALID_REQUEST, f"the answer: {told}").message)
+        return as_line(refusal(message.id, INVALID_REQUEST, f"the answer: {why}").message)
     with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         await to_session.send(
-            refusal(message.id, INVALID_REQUEST, f"the arguments: {told}", "validation")
+            refusal(message.id, INVALID_REQUEST, f"the arguments: {why}", "validation")
         )
     return b""

@@ -116,11 +116,12 @@ class Connection:
 
     @property
     def is_open(self) -> bool:
-        return self._task is not None and not self._task.done()
+        return self._task is not None and not self.has_ended
 
     @property
     def has_ended(self) -> bool:
-        return self._task is not None and self._task.done()
+        """Whether no call can be sent any more, although its process may still be ending."""
+        return self._task is not None and (self._task.done() or self._ended.is_set())
 
     async def open(self) -> None:
         """Returns when it can be called through. Raises Lost."""
@@ -141,7 +142,9 @@ class Connection:
     async def close(self) -> None:
         """Returns when nothing is left of it, or when it has had its time to end."""
         if self._task:
-            self._task.cancel()
+            if not self.has_ended:  # else it ends by itself, which a cancellation would cut short
+                self._ended.set()
+                self._task.cancel()
             _, left = await asyncio.wait([self._task], timeout=CLOSING_SECONDS)
             if left:
                 logger.error("a connection to %s does not end", self.plan.namespace)
@@ -174,13 +177,19 @@ class Connection:
                 sampling_callback=self._ask_model,
                 elicitation_callback=self._ask_person,
             ) as self._session:
-                await self._shake_hands()
-                if not self._outcome.done():
-                    self._outcome.set_result(None)
-                async with asyncio.TaskGroup() as tasks:
-                    listening = tasks.create_task(self._listen())
-                    await self._watch()
-                    listening.cancel()
+                try:
+                    await self._serve()
+                finally:
+                    self._ended.set()
+
+    async def _serve(self) -> None:
+        await self._shake_hands()
+        if not self._outcome.done():
+            self._outcome.set_result(None)
+        async with asyncio.TaskGroup() as tasks:
+            listening = tasks.create_task(self._listen())
+            await self._watch()
+            listening.cancel()
 
     async def _shake_hands(self) -> None:
         seconds = self.plan.startup_seconds
@@ -298,6 +307,8 @@ class Connection:
     async def perform(self, exchange: Exchange) -> dict[str, Any]:
         """Its raw result. Raises MCPError in our words."""
         name, seconds = exchange.asked.name, self.plan.request_seconds
+        if self.has_ended:
+            raise self._not_sent(name)
         self._exchanges.append(exchange)
         try:
             async with exchange.limited(seconds):
@@ -352,7 +363,14 @@ class Connection:
         except NotAnswered as refusal:
             return ErrorData(code=INVALID_REQUEST, message=str(refusal))
 
+    def _not_sent(self, name: str, why: str = "it has just ended") -> MCPError:
+        told = f"{name}: nothing was sent to {self.plan.namespace}: {why}{self._last_lines}"
+        return failures.unavailable(told)
+
     async def _explained(self, name: str, error: MCPError) -> MCPError:
+        if failures.is_unsent(error):
+            self._ended.set()
+            return self._not_sent(name, error.error.message)
         is_forgotten = self._is_forgotten(error)
         if not failures.is_closed(error) and not is_forgotten:
             return failures.refused(name, error)

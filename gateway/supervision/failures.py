@@ -5,6 +5,8 @@ from typing import Any
 from mcp import MCPError
 from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 
+from gateway.wire import NOT_SENT
+
 FAILED = -32012
 TIMED_OUT = -32013
 BUSY = -32014
@@ -54,7 +56,11 @@ def broken(name: str, problem: str, result: Any) -> MCPError:
 
 
 def is_closed(error: MCPError) -> bool:
-    return error.error.code == CONNECTION_CLOSED
+    return error.error.code == CONNECTION_CLOSED or is_unsent(error)
+
+
+def is_unsent(error: MCPError) -> bool:
+    return error.error.code == NOT_SENT
 
 
 def is_timeout(error: MCPError) -> bool:

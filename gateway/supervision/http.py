@@ -15,7 +15,7 @@ import httpcore2
 import httpx2
 from django.conf import settings
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError
+from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCResponse
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 
 from gateway import wire
@@ -28,7 +28,9 @@ BRIEF_SECONDS = 3
 """For what nobody waits for: a notification, a reply, and that we leave."""
 JSON = "application/json"
 STREAM = "text/event-stream"
-ACCEPTED, NOT_FOUND = 202, 404
+ACCEPTED, NOT_FOUND, BAD_GATEWAY, UNAVAILABLE = 202, 404, 502, 503
+NOT_CONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+"""Raised before anything of a request was written."""
 FAILING = re.compile(r"HTTP (401|403|5\d\d)\b")
 """Told by what cannot be used as it is: an answer, but no sign of life."""
 
@@ -53,7 +55,7 @@ async def connected(plan: Plan, tail: Tail) -> AsyncIterator[tuple[Any, Any]]:
             trust_env=False,
         ) as client,
         streamable_http_client(
-            plan.url, http_client=client, max_sse_event_size=wire.LONGEST_LINE
+            plan.url, http_client=client, max_sse_event_size=wire.MAX_LINE_BYTES
         ) as streams,
     ):
         yield streams
@@ -93,7 +95,12 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         await request.aread()
         if not is_waited_for(request):
             return await self._told(request)
-        response = await super().handle_async_request(request)
+        try:
+            response = await super().handle_async_request(request)
+        except NOT_CONNECTED as error:
+            if request.method != "POST":
+                raise
+            return as_error(UNAVAILABLE, str(error), ErrorData(code=wire.NOT_SENT, message=""))
         if (encoding := response.headers.get("content-encoding", "identity")) != "identity":
             await response.aclose()
             raise httpx2.ReadError(f"an answer in {encoding}, which was not asked for")
@@ -101,6 +108,8 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
             response.stream = Bounded(response.stream)
         if request.method == "POST" and response.is_error:
             return await self._explained(response)
+        if request.method == "POST" and type_of(response).startswith(JSON):
+            return await answer_to(request, response)
         return response
 
     async def _told(self, request: httpx2.Request) -> httpx2.Response:
@@ -128,6 +137,28 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         if (error and not is_ill) or status == NOT_FOUND:
             return httpx2.Response(status, headers={"content-type": kind}, content=body)
         return as_error(status, f"{told}: {error.message}" if error else told, error)
+
+
+async def answer_to(request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
+    """Return the response, or an error where it answers another request or none.
+
+    The SDK would drop such an answer, and its call would wait until it times out.
+    """
+    body = await response.aread()
+    await response.aclose()
+    try:
+        answer = jsonrpc_message_adapter.validate_json(body, by_name=False)
+        asked = jsonrpc_message_adapter.validate_json(request.content, by_name=False)
+    except ValueError:
+        return as_error(BAD_GATEWAY, "the answer is not a JSON-RPC message that can be read", None)
+    answered_id = getattr(answer, "id", None)
+    if isinstance(answer, JSONRPCError) and answered_id is None:
+        return as_error(BAD_GATEWAY, answer.error.message, answer.error)
+    if not isinstance(answer, JSONRPCResponse | JSONRPCError) or str(answered_id) != str(
+        getattr(asked, "id", None)
+    ):
+        return as_error(BAD_GATEWAY, "the answer is not the answer to this call", None)
+    return httpx2.Response(response.status_code, headers=response.headers, content=body)
 
 
 def as_error(status: int, message: str, error: ErrorData | None) -> httpx2.Response:
@@ -166,8 +197,8 @@ class Bounded(httpx2.AsyncByteStream):
         length = 0
         async for chunk in self._stream:
             length += len(chunk)
-            if length > wire.LONGEST_LINE:
-                raise httpx2.ReadError(f"an answer of more than {wire.LONGEST_LINE} bytes")
+            if length > wire.MAX_LINE_BYTES:
+                raise httpx2.ReadError(f"an answer of more than {wire.MAX_LINE_BYTES} bytes")
             yield chunk
 
     async def aclose(self) -> None:

@@ -110,7 +110,7 @@ def peer_of(process: asyncio.subprocess.Process, tail: Tail) -> Peer:
         to_process.write(line)
         await to_process.drain()
 
-    return Peer(partial(piped(process.stdout).read, wire.CHUNK), write, tail.note)
+    return Peer(partial(piped(process.stdout).read, wire.CHUNK_BYTES), write, tail.note)
 
 
 def piped(stream: Stream | None) -> Stream:
@@ -123,7 +123,7 @@ def piped(stream: Stream | None) -> Stream:
 async def listen(process: asyncio.subprocess.Process, tail: Tail) -> None:
     """Its standard error is read always, or it would stop when the pipe is full."""
     rest = b""
-    while chunk := await piped(process.stderr).read(wire.CHUNK):
+    while chunk := await piped(process.stderr).read(wire.CHUNK_BYTES):
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             tail.note(line.decode(errors="replace"))

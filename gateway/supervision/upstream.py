@@ -121,7 +121,8 @@ class SupervisedUpstream:
         return self._main
 
     def _whereabouts(self) -> str:
-        told = f"{self.plan.namespace} is {self.state}"
+        state = "ending" if self.state == State.READY else self.state
+        told = f"{self.plan.namespace} is {state}, so nothing was sent"
         told += f": {self.reason}" if self.reason else ""
         return told + (f"\nnext try at {self._retry_at:%H:%M:%S} UTC" if self._retry_at else "")
 
@@ -150,9 +151,8 @@ class SupervisedUpstream:
         return connection
 
     def _room_for_another(self, plan: Plan) -> Connection:
-        gone = [name for name, one in self._others.items() if one.has_ended]
-        for name in gone:
-            del self._others[name]
+        for name in [name for name, one in self._others.items() if one.has_ended]:
+            self._close_soon(name)
         if len(self._others) >= MOST_CONNECTIONS:
             self._close_least_used()
         return self._create(plan)
@@ -163,7 +163,9 @@ class SupervisedUpstream:
             raise failures.busy(
                 f"{self.plan.namespace} serves {MOST_CONNECTIONS} callers at once; try again later"
             )
-        name = min(idle, key=lambda name: idle[name].last_used)
+        self._close_soon(min(idle, key=lambda name: idle[name].last_used))
+
+    def _close_soon(self, name: tuple[Any, ...]) -> None:
         closing = asyncio.create_task(self._others.pop(name).close())
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)

@@ -7,6 +7,7 @@ with `--without-tools` it has none.
 import gzip
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -24,6 +25,7 @@ tools: dict[str, dict[str, Any]] = {
         "echo", "fail", "refuse", "crash", "hang", "wedge", "flood", "chatter", "poison",
         "vanish", "environment", "pid", "spawn", "progress", "cancelled", "grow", "picture",
         "link", "ask_person", "ask_model", "headers", "mumble", "held", "compressed", "status",
+        "deep", "digits", "bytes", "late_id", "nameless", "another", "stubborn",
     )
 }  # fmt: skip
 tools["add"] = {"name": "add", "inputSchema": OBJECT, "outputSchema": SUM}
@@ -132,6 +134,40 @@ def chatter(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
     return text("said")
 
 
+def write_answer(value: str, request_id: Any) -> None:
+    """An answer that no JSON parser takes, which `json.dumps` would not write."""
+    quoted = json.dumps(request_id)
+    write(f'{{"jsonrpc":"2.0","id":{quoted},"result":{{"structuredContent":{{"a":{value}}}}}}}')
+
+
+def write(line: str) -> None:
+    if is_http:
+        answered.message = line
+        return
+    sys.stdout.buffer.write(line.encode("latin-1") + b"\n")
+    sys.stdout.flush()
+
+
+BROKEN: dict[str, Callable[[Any], None]] = {
+    "deep": lambda request_id: write_answer("[" * 3000 + "]" * 3000, request_id),
+    "digits": lambda request_id: write_answer("9" * 5000, request_id),
+    "bytes": lambda request_id: write_answer('"\xff"', request_id),
+    "late_id": lambda request_id: write(
+        f'{{"result":{{"id":7,"a":"\\ud800"}},"jsonrpc":"2.0","id":{json.dumps(request_id)}}}'
+    ),
+    "nameless": lambda request_id: write('{"jsonrpc":"2.0","result":{}}'),
+    "another": lambda request_id: write('{"jsonrpc":"2.0","id":9999,"result":{}}'),
+}
+
+
+def stubborn(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    """Close the standard output and take long to end."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.close(1)
+    time.sleep(1000)
+    return {}
+
+
 def poison(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
     tools["echo"]["description"] = arguments["description"]
     send({"method": "notifications/tools/list_changed"})
@@ -228,6 +264,9 @@ def call(request: Any) -> None:
     if name in QUESTIONS:
         ask(request)
         return
+    if name in BROKEN:
+        BROKEN[name](request["id"])
+        return
     if name == "refuse":
         given = request["params"]["arguments"]
         error = {"code": -32602, "message": "no such thing", **given}
@@ -318,7 +357,10 @@ class Web(BaseHTTPRequestHandler):
         if statuses:
             self.send_error(statuses[-1])
             return
-        body = json.dumps(answered.message).encode() if "id" in request else b""
+        message = answered.message
+        if not isinstance(message, str):
+            message = json.dumps(message)
+        body = message.encode("latin-1") if "id" in request else b""
         if answered.encoding:
             body = gzip.compress(body)
         self.send_response(200 if body else 202)

@@ -161,7 +161,10 @@ def test_a_call_while_it_is_away_says_when_it_is_tried_again(
     listening.stop()
     wait_for_state(upstream, State.BACKOFF)
 
-    with pytest.raises(UpstreamFailed, match=r"odd is backoff: .*\nnext try at \d\d:\d\d:\d\d UTC"):
+    with pytest.raises(
+        UpstreamFailed,
+        match=r"odd is backoff, so nothing was sent: .*\nnext try at \d\d:\d\d:\d\d UTC",
+    ):
         call("odd:header", header="host")
 
 

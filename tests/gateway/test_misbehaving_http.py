@@ -53,6 +53,26 @@ def test_it_lies_floods_hangs_and_crashes(add_web: Add, call: Call) -> None:
     wait_for(lambda: upstream.events.filter(state=State.BACKOFF).exists())
 
 
+@pytest.mark.parametrize("name", ["deep", "digits", "bytes", "nameless", "another"])
+def test_an_answer_that_cannot_be_read_ends_its_call(add_web: Add, call: Call, name: str) -> None:
+    add_web()
+
+    with pytest.raises(UpstreamFailed, match="the answer is not"):
+        call(f"odd:{name}")
+
+    assert call("odd:echo").content
+
+
+def test_a_call_that_reaches_no_server_says_that_nothing_was_sent(add_web: Add, call: Call) -> None:
+    upstream = add_web(heartbeat_interval_ms=60_000)
+    with pytest.raises(UpstreamFailed):
+        call("odd:crash")
+    upstream.refresh_from_db()
+
+    with pytest.raises(UpstreamFailed, match="nothing was sent"):
+        call("odd:echo")
+
+
 def test_what_it_does_not_tell_is_found_by_asking(add_web: Add, call: Call) -> None:
     add_web(poll_interval_ms=200)
 

@@ -59,6 +59,50 @@ def test_a_flood_ends_the_upstream_not_the_gateway(add: Add, call: Call) -> None
     assert call("calm:echo").content
 
 
+@pytest.mark.parametrize("name", ["deep", "digits", "bytes", "late_id"])
+def test_an_answer_that_no_parser_takes_ends_its_call_alone(
+    add: Add, call: Call, name: str
+) -> None:
+    add()
+    before = pid_of(call)
+
+    with pytest.raises(UpstreamFailed, match="not a JSON-RPC message that can be read"):
+        call(f"odd:{name}")
+
+    assert pid_of(call) == before
+
+
+def test_an_answer_without_an_id_ends_the_connection_with_the_reason(add: Add, call: Call) -> None:
+    add()
+
+    with pytest.raises(UpstreamFailed, match="without an id that can be read"):
+        call("odd:nameless")
+
+
+@pytest.mark.parametrize("isolation", [Isolation.SHARED, Isolation.PER_USER])
+def test_a_call_after_the_end_of_an_upstream_says_that_nothing_was_sent(
+    add: Add, call: Call, isolation: Isolation
+) -> None:
+    upstream = add(isolation=isolation)
+    with pytest.raises(UpstreamFailed, match="went away during the call"):
+        call("odd:stubborn")
+
+    with pytest.raises(UpstreamFailed, match="odd is ending, so nothing was sent"):
+        call("odd:echo")
+
+    assert upstream.events.filter(state=State.BACKOFF).count() == 0
+
+
+def test_a_caller_whose_own_process_is_ending_gets_another_one(add: Add, call: Call) -> None:
+    add()
+    call("odd:pid")  # takes the first connection
+    other = Caller(principal="somebody else", door="cli", entry=Entry(), connection="other")
+    with pytest.raises(UpstreamFailed, match="went away during the call"):
+        pipeline.call("odd:stubborn", {}, other)
+
+    assert pipeline.call("odd:pid", {}, other).content  # type: ignore[attr-defined]
+
+
 def test_one_that_cannot_start_is_given_up_and_started_again_on_request(
     add: Add, call: Call
 ) -> None:

@@ -5,7 +5,9 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import anyio
 import pytest
+from mcp import MCPError
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
@@ -18,7 +20,7 @@ Use = Callable[[Incoming, Outgoing], Awaitable[Any]]
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What a peer is told, where a message may have 1000 bytes."""
-    monkeypatch.setattr(wire, "LONGEST_OF_OURS", 1000)
+    monkeypatch.setattr(wire, "MAX_OWN_LINE_BYTES", 1000)
     return []
 
 
@@ -51,7 +53,7 @@ def test_a_request_that_is_too_long_is_refused_alone(written: list[Any]) -> None
     assert isinstance(refused, JSONRPCError)
     assert refused.id == 1
     assert refused.error.data == {"category": "validation"}
-    assert "are more than the 1000" in refused.error.message
+    assert "are more than the 1000 of one message" in refused.error.message
     assert written[0]["id"] == 2
 
 
@@ -64,28 +66,105 @@ def test_an_answer_that_is_too_long_becomes_an_error(written: list[Any]) -> None
 
     with_peer(written, use)
 
-    assert "are more than the 1000" in written[0]["error"]["message"]
+    assert "are more than the 1000 of one message" in written[0]["error"]["message"]
     assert written[1] == {"jsonrpc": "2.0", "id": 2, "result": {"a": ""}}
 
 
 @pytest.mark.parametrize(
-    ("line", "is_told"),
+    ("line", "ended"),
     [
-        (b'{"jsonrpc":"2.0","id":1,"result":NaN}', True),
-        (b'{"id":"a","result":{}}', True),
-        (b'{"id":1,"method":7}', False),
-        (b'{"id":true}', False),
-        (b'{"id":1,"result"', False),
-        (b"[1]", False),
-        (b"[" * 100_000, False),
+        (b'{"jsonrpc":"2.0","id":1,"result":NaN}', 1),
+        (b'{"id":"a","result":{}}', "a"),
+        (b'{"jsonrpc":"2.0","id":1.0,"result":{}}', 1),
+        (b'{"jsonrpc":"2.0","id":1,"result":{"a":' + b"[" * 3000 + b"]" * 3000 + b"}}", 1),
+        (b'{"jsonrpc":"2.0","id":1,"result":{"a":' + b"9" * 5000 + b"}}", 1),
+        (b'{"jsonrpc":"2.0","id":1,"result":{"a":"\xff"}}', 1),
+        (b'{"result":{"id":7,"a":"\\ud800\\"{"},"jsonrpc":"2.0","id":1}', 1),
+        (b'\xef\xbb\xbf{"jsonrpc":"2.0","id":1,"result":{}}', 1),
+        (b'{"jsonrpc":"2.0","id":1,"result":{"a":', 1),
+        (b'{"id":1,"method":7}', None),
+        (b'{"id":1,"level":"info"}', None),
+        (b'{"level":"info","error":"none"}', None),
+        (b"[1]", None),
+        (b"[" * 100_000, None),
+        (b"Server is listening!", None),
     ],
 )
-def test_whoever_waits_for_what_is_no_answer_is_told(line: bytes, is_told: bool) -> None:
-    async def nothing(*_: object) -> bytes:
-        return b""
-
+def test_an_answer_that_cannot_be_read_ends_its_call(line: bytes, ended: object) -> None:
     noted: list[str] = []
-    message = wire.message_in(line, Peer(nothing, nothing, noted.append))  # type: ignore[arg-type]
+
+    message = wire.message_in(line, silent_peer(noted))
 
     assert len(noted) == 1
-    assert (message is not None) is is_told
+    assert (message.message.id if message else None) == ended  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc":"2.0","result":{}}',
+        b'{"jsonrpc":"2.0","id":null,"result":{}}',
+        b'{"jsonrpc":"2.0","id":true,"result":{}}',
+        b'{"jsonrpc":"2.0","result":' + b"[" * 200_000 + b',"id":1}',
+        b'[{"jsonrpc":"2.0","id":1,"result":{}}]',
+    ],
+)
+def test_an_answer_to_nobody_ends_the_connection_with_the_reason(line: bytes) -> None:
+    noted: list[str] = []
+    ended = asyncio.Event()
+
+    async def run() -> None:
+        chunks = [line + b"\n"]
+
+        async def read() -> bytes:
+            if chunks:
+                return chunks.pop()
+            await asyncio.Event().wait()
+            return b""
+
+        async with wire.connected(Peer(read, nothing, noted.append), ended) as (incoming, _):  # type: ignore[arg-type]
+            with pytest.raises(anyio.EndOfStream):
+                await incoming.receive()
+
+    asyncio.run(run())
+
+    assert ended.is_set()
+    assert "it wrote a" in noted[-1]
+
+
+def test_a_request_after_the_end_is_reported_as_not_sent() -> None:
+    async def run() -> None:
+        async def write(line: bytes) -> None:
+            raise BrokenPipeError
+
+        ended = anyio.Event()
+        async with wire.connected(Peer(asyncio.Event().wait, write), ended) as (_, outgoing):  # type: ignore[arg-type]
+            request = SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=1, method="a"))
+            await outgoing.send(request)
+            await ended.wait()
+            with pytest.raises(MCPError, match="nothing was sent") as error:
+                await outgoing.send(request)
+
+            assert error.value.error.code == wire.NOT_SENT
+
+    asyncio.run(run())
+
+
+def test_an_answer_that_json_cannot_hold_becomes_an_error(written: list[Any]) -> None:
+    async def use(incoming: Incoming, outgoing: Outgoing) -> None:
+        for value in ("\ud800", "text", "text"):
+            answer = JSONRPCResponse(jsonrpc="2.0", id=1, result={"a": value})
+            await outgoing.send(SessionMessage(answer))
+
+    with_peer(written, use)
+
+    assert "the answer: " in written[0]["error"]["message"]
+    assert written[1]["result"] == {"a": "text"}
+
+
+async def nothing(*_: object) -> bytes:
+    return b""
+
+
+def silent_peer(noted: list[str]) -> Peer:
+    return Peer(nothing, nothing, noted.append)  # type: ignore[arg-type]
