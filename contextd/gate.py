@@ -19,6 +19,7 @@ from contextd import protected_resource
 from contextd.errors import ContextdError, Invalid, NotAllowed
 
 MCP_PATH = "/mcp"
+MCP_METHODS = ("POST", "GET", "DELETE")
 MOST_HOSTS = 256
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603
@@ -37,6 +38,10 @@ class BodyTooLarge(Invalid):
 
 class TooSlow(Invalid):
     status = 408
+
+
+class WrongMethod(Invalid):
+    status = 405
 
 
 class NotJson(Invalid):
@@ -179,6 +184,8 @@ async def refuse(scope: Scope, send: Send, error: ContextdError) -> None:
     ]
     if error.status == TooSlow.status:
         headers.append((b"connection", b"close"))
+    if isinstance(error, WrongMethod):
+        headers.append((b"allow", ", ".join(MCP_METHODS).encode()))
     for name, value in protected_resource.headers_of(error).items():
         headers.append((name.lower().encode(), value.encode()))
     await send({"type": "http.response.start", "status": error.status, "headers": headers})

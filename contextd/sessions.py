@@ -1,7 +1,7 @@
 """Sessions of MCP clients up to protocol 2025-11-25: begun, found, noted as seen, ended."""
 
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Sized
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from contextd import bus
 from contextd.callers import Principal
+from contextd.errors import Invalid
 from contextd.models import Session, SessionQuerySet, Subscription
 from contextd.signals import session_created
 
@@ -20,6 +21,7 @@ MAX_IDLE = timedelta(minutes=30)
 # Use is noted this often, so a session may be that much less idle than its row says.
 SEEN_EVERY = timedelta(minutes=1)
 MAX_PER_PRINCIPAL = 50
+MAX_SUBSCRIPTIONS = 100
 ID_BYTES = 16
 MAX_NAME = 100
 
@@ -82,7 +84,15 @@ def end_idle() -> int:
 
 
 def subscribe(session_id: str, uri: str) -> None:
+    others = Subscription.objects.filter(session_id=session_id).exclude(uri=uri)
+    check_subscriptions(others.values_list("pk", flat=True)[:MAX_SUBSCRIPTIONS])
     Subscription.objects.get_or_create(session_id=session_id, uri=uri)
+
+
+def check_subscriptions(others: Sized) -> None:
+    """Raises Invalid where a session that has these may have no further one."""
+    if len(others) >= MAX_SUBSCRIPTIONS:
+        raise Invalid(f"a session has at most {MAX_SUBSCRIPTIONS} subscriptions", field="uri")
 
 
 def unsubscribe(session_id: str, uri: str) -> None:

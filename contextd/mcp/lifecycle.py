@@ -9,6 +9,8 @@ from mcp.types import JSONRPCResponse as Answer
 
 NOT_INITIALIZED = "Server not initialized. Send initialized notification first."
 ALREADY_INITIALIZED = "Already initialized"
+LISTEN = "subscriptions/listen"
+"""The one request that is answered only when its connection ends."""
 
 
 class State(Enum):
@@ -24,6 +26,7 @@ class Lifecycle:
         self._state = State.NOT_INITIALIZED
         self._handshake: Any = None
         self._open: set[str] = set()
+        self._listening: set[str] = set()
         self.version = ""
         """What the handshake came to."""
 
@@ -37,7 +40,14 @@ class Lifecycle:
         why = self._refusal_of(message)
         if why is None:
             self._open.add(str(message.id))
+            if message.method == LISTEN:
+                self._listening.add(str(message.id))
         return why
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request is still to be answered that ends by itself."""
+        return not self._open <= self._listening
 
     def is_running(self, message: JSONRPCMessage) -> bool:
         """Whether a request with its id is not answered yet."""

@@ -18,10 +18,12 @@ from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from contextd import auth, changes, sessions
 from contextd.bus import Change, Kind
 from contextd.errors import ContextdError
+from contextd.mcp.audience import Audience, Reader
 from contextd.mcp.resources import Resources
-from contextd.mcp.streams import Reader, Streams, may_read
+from contextd.mcp.streams import Streams
 from contextd.mcp.tools import Context, Renew
 from contextd.mcp.workers import Workers
+from contextd.validation import ensure_storable
 
 # A burst of changes of lists is over when nothing has come for so long, or has lasted long enough.
 QUIET_SECONDS = 0.3
@@ -88,6 +90,7 @@ class Listeners:
         connection, uri = connection_of(ctx), str(params.uri)
         await self._resources.check(ctx, [uri])
         if connection.session_id is None:
+            sessions.check_subscriptions(subscriptions_of(connection) - {uri})
             subscriptions_of(connection).add(uri)
         else:
             await self._look_up(partial(sessions.subscribe, connection.session_id, uri))
@@ -95,6 +98,7 @@ class Listeners:
 
     async def unsubscribe(self, ctx: Context, params: UnsubscribeRequestParams) -> EmptyResult:
         connection, uri = connection_of(ctx), str(params.uri)
+        ensure_storable({"uri": uri})
         if connection.session_id is None:
             subscriptions_of(connection).discard(uri)
         else:
@@ -112,17 +116,14 @@ class Listeners:
                 await self._tell_all(change)
 
     async def _tell_all(self, change: Change) -> None:
-        async with anyio.create_task_group() as telling:
-            telling.start_soon(self.streams.tell, change)
+        audience = Audience(self._resources)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.streams.notify, change, audience)
             for connection, uri in await self._concerned(change):
-                telling.start_soon(self._tell, connection, change.kind, uri)
-
-    async def _tell(self, connection: Connection, kind: Kind, uri: str | None) -> None:
-        with anyio.move_on_after(SEND_SECONDS):
-            if uri is None:
-                await connection.notify(f"notifications/{kind}/list_changed", None)
-            elif await may_read(connection.state[READER], uri, self._resources):
-                await connection.send_resource_updated(uri)
+                if uri is None:
+                    tasks.start_soon(notify_of_list, connection, change.kind)
+                else:
+                    tasks.start_soon(notify_of_resource, connection, uri, audience)
 
     async def _concerned(self, change: Change) -> list[tuple[Connection, str | None]]:
         """With the addresses they subscribed to, since they know a resource by that."""
@@ -144,13 +145,24 @@ class Listeners:
         try:
             return await self._look_up(partial(sessions.subscriptions, uri, session_ids))
         except ContextdError:
-            # To be told in vain is better than to miss it.
+            # A notification too many is better than one too few.
             return [(session_id, uri) for session_id in session_ids]
 
     async def _look_up(self, work: Callable[[], Found]) -> Found:
         return await self._workers.run_concealed(
             "the look-up of subscriptions", work, seconds=auth.LOOKUP_SECONDS
         )
+
+
+async def notify_of_list(connection: Connection, kind: Kind) -> None:
+    with anyio.move_on_after(SEND_SECONDS):
+        await connection.notify(f"notifications/{kind}/list_changed", None)
+
+
+async def notify_of_resource(connection: Connection, uri: str, audience: Audience) -> None:
+    if await audience.may_read(connection.state[READER], uri):
+        with anyio.move_on_after(SEND_SECONDS):
+            await connection.send_resource_updated(uri)
 
 
 def waiting(first: Change, news: News) -> list[Change]:

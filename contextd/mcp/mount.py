@@ -57,6 +57,7 @@ class Endpoint:
         if self._sessions is None:
             raise RuntimeError("the MCP server needs an ASGI server with lifespan events")
         try:
+            check_method(scope["method"])
             scope = {**scope, "user": await self._sender(scope)}
             if scope["method"] == "POST":
                 receive = await envelope.opened(scope, receive)
@@ -86,6 +87,11 @@ class Endpoint:
 
     async def _caller_by_now(self, ctx: Context) -> Caller:
         return caller_in(ctx, await self._admissions.admit(sender_of(ctx).arrival))
+
+
+def check_method(method: str) -> None:
+    if method not in gate.MCP_METHODS:
+        raise gate.WrongMethod(f"{method[:20]} is not for {gate.MCP_PATH}", field="method")
 
 
 def is_of_session(scope: Scope) -> bool:

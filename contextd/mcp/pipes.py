@@ -34,6 +34,7 @@ from contextd.mcp.lifecycle import Lifecycle
 MAX_LINE = 10 * 1024 * 1024
 CHUNK = 64 * 1024
 BACKLOG = 16
+SETTLE_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +174,7 @@ class Connection:
         self._lifecycle = Lifecycle()
         self._batches: dict[str, Batch] = {}
         self._writing = anyio.Lock()
+        self._answered = anyio.Event()
 
     async def take_in(self, lines: AsyncIterator[Line]) -> None:
         async with self._to_server, self._to_client:
@@ -181,12 +183,21 @@ class Connection:
                     await self._take_all(line)
                 else:
                     await self._take(line)
+            await self._settle()
+
+    async def _settle(self) -> None:
+        """Let the calls that run when the input ends be answered."""
+        with anyio.move_on_after(SETTLE_SECONDS):
+            while self._lifecycle.is_busy:
+                await self._answered.wait()
 
     async def give_out(self, answers: MemoryObjectReceiveStream[SessionMessage]) -> None:
         async with answers:
             async for answer in answers:
                 self._lifecycle.answered(answer.message)
                 await self._write(self._line_of(answer.message))
+                self._answered.set()
+                self._answered = anyio.Event()
 
     async def _take_all(self, messages: list[Read]) -> None:
         try:

@@ -24,7 +24,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from contextd import pipeline, resources
 from contextd.callers import Caller
-from contextd.errors import ContextdError, Invalid, NotAllowed, NotFound
+from contextd.errors import Invalid, NotAllowed, NotFound
 from contextd.mcp.dialogue import answered
 from contextd.mcp.tools import Context, Identify
 from contextd.mcp.workers import Workers
@@ -94,11 +94,12 @@ class Resources:
             attempt = pipeline.reach
 
     async def is_readable(self, uri: str, caller: Caller) -> bool:
+        """Raises ContextdError where it cannot be found out now."""
         try:
             reading = subscribed(uri)
             work = partial(pipeline.reach, reading, {"uri": uri}, caller)
             await self.workers.run_concealed("a notification", work, seconds=reading.timeout)
-        except ContextdError:
+        except (NotAllowed, NotFound, Invalid):
             return False
         return True
 
@@ -114,10 +115,12 @@ class Resources:
 
 
 def subscribed(uri: str) -> Operation:
-    """Reading it, to see whether somebody may. Raises Invalid where nobody tells of changes."""
+    """Return the operation that reads it. Raises Invalid where changes are not announced."""
     reading = resources.at(uri).reading
     if reading.waits:
-        raise Invalid("changes of what another server has are not told; read it again", field="uri")
+        raise Invalid(
+            "changes of resources of other servers are not announced; read it again", field="uri"
+        )
     return reading
 
 

@@ -1,11 +1,12 @@
-"""Streams that stay open for what may come: they end when their sender is not let in any more."""
+"""Long-lived streams: each ends when its sender loses access or the server stops."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from contextd.errors import NotAuthenticated
+from contextd.errors import ContextdError, NotAuthenticated, Unavailable
+from contextd.signals import serving_ends
 
 DISCONNECT: Message = {"type": "http.disconnect"}
 END: Message = {"type": "http.response.body", "body": b"", "more_body": False}
@@ -24,31 +25,39 @@ async def serve(
     receive: Receive,
     send: Send,
 ) -> None:
-    """When `lapse` returns, the client is taken to be gone, and is told the end."""
-    told: asyncio.Queue[Message] = asyncio.Queue()
+    """Serve a stream; end it as if the client had left when `lapse` returns or serving ends."""
+    received: asyncio.Queue[Message] = asyncio.Queue()
     answer = Answer(send)
+    reason: ContextdError = NotAuthenticated("you are not let in any more")
 
     async def pass_on() -> None:
         message: Message = {}
         while message != DISCONNECT:
             message = await receive()
-            told.put_nowait(message)
+            received.put_nowait(message)
 
     async def end() -> None:
         await lapse()
-        told.put_nowait(DISCONNECT)
+        received.put_nowait(DISCONNECT)
+
+    def stop(**_: object) -> None:
+        nonlocal reason
+        reason = Unavailable("the server is stopping; connect again later")
+        received.put_nowait(DISCONNECT)
 
     beside = [asyncio.create_task(pass_on()), asyncio.create_task(end())]
+    serving_ends.connect(stop, weak=False)
     try:
-        await application(scope, told.get, answer.send)
+        await application(scope, received.get, answer.send)
     finally:
+        serving_ends.disconnect(stop)
         for task in beside:
             task.cancel()
-    await answer.end()
+    await answer.end(reason)
 
 
 class Answer:
-    """What was sent of it."""
+    """Passes on an answer and notes whether it has begun and ended."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -60,9 +69,9 @@ class Answer:
         self._has_ended = is_body and not message.get("more_body", False)
         await self._send(message)
 
-    async def end(self) -> None:
-        """A client that was let go waits for nothing more."""
+    async def end(self, reason: ContextdError) -> None:
+        """End what was begun, so that the client waits for nothing more; else raise the reason."""
         if not self._has_begun:
-            raise NotAuthenticated("you are not let in any more")
+            raise reason
         if not self._has_ended:
             await self._send(END)

@@ -1,6 +1,6 @@
-"""The streams of 2026-07-28 that clients listen on, and what is told on each of them."""
+"""The streams of 2026-07-28 that clients listen on, and what each is notified of."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -24,16 +24,12 @@ from mcp.types import (
 
 from contextd import changes
 from contextd.bus import Change, Kind
-from contextd.callers import Caller
-from contextd.errors import ContextdError
+from contextd.mcp.audience import Audience, Reader
 from contextd.mcp.resources import Resources
 from contextd.mcp.tools import Context, Renew
+from contextd.sessions import MAX_SUBSCRIPTIONS
 
-MOST_STREAMS = 1024
-MOST_SUBSCRIPTIONS = 100
-
-Reader = Callable[[], Awaitable[Caller]]
-"""Who listens, with what they may do by now."""
+MAX_STREAMS = 1024
 
 LIST_CHANGED: dict[Kind, ServerEvent] = {
     "tools": ToolsListChanged(),
@@ -60,9 +56,9 @@ class Streams:
         self, ctx: Context, params: SubscriptionsListenRequestParams
     ) -> SubscriptionsListenResult:
         uris = [str(uri) for uri in params.notifications.resource_subscriptions or ()]
-        if len(uris) > MOST_SUBSCRIPTIONS:
-            raise MCPError(INVALID_PARAMS, f"one stream has at most {MOST_SUBSCRIPTIONS} resources")
-        if len(self._open) >= MOST_STREAMS:
+        if len(uris) > MAX_SUBSCRIPTIONS:
+            raise MCPError(INVALID_PARAMS, f"one stream has at most {MAX_SUBSCRIPTIONS} resources")
+        if len(self._open) >= MAX_STREAMS:
             raise MCPError(INTERNAL_ERROR, "too many clients listen here; try again later")
         await self._resources.check(ctx, uris)
         bus = InMemorySubscriptionBus()
@@ -73,26 +69,19 @@ class Streams:
         finally:
             self._open.discard(stream)
 
-    async def tell(self, change: Change) -> None:
-        """A resource is told of to those who can read it by now."""
+    async def notify(self, change: Change, audience: Audience) -> None:
+        """Announce the change; of a resource, only to callers that may still read it."""
         if change.uri is None:
             for stream in list(self._open):
                 await stream.bus.publish(LIST_CHANGED[change.kind])
             return
-        async with anyio.create_task_group() as telling:
+        async with anyio.create_task_group() as tasks:
             for stream in list(self._open):
-                for uri in stream.uris:
-                    if changes.concerns(change.uri, uri):
-                        telling.start_soon(self._tell_of, uri, stream)
+                if uris := [uri for uri in stream.uris if changes.concerns(change.uri, uri)]:
+                    tasks.start_soon(notify_of, uris, stream, audience)
 
-    async def _tell_of(self, uri: str, stream: Stream) -> None:
-        if await may_read(stream.reader, uri, self._resources):
+
+async def notify_of(uris: Iterable[str], stream: Stream, audience: Audience) -> None:
+    for uri in uris:
+        if await audience.may_read(stream.reader, uri):
             await stream.bus.publish(ResourceUpdated(uri))
-
-
-async def may_read(reader: Reader, uri: str, resources: Resources) -> bool:
-    try:
-        caller = await reader()
-    except ContextdError:
-        return False
-    return await resources.is_readable(uri, caller)

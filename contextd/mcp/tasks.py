@@ -34,6 +34,7 @@ from contextd.mcp.tools import Context, Identify
 from contextd.mcp.workers import Workers
 from contextd.models import DetachedCall
 from contextd.operations import Operation
+from contextd.validation import unstorable
 
 POLL_MILLISECONDS = 500
 RENEW_SECONDS = 5
@@ -207,6 +208,8 @@ async def checked(method: str, serve: Serve, ctx: Context, params: OfTask) -> di
     named = ctx.request.headers.get("mcp-name") if ctx.request else params.task_id
     if decode_header_value(named) != params.task_id:
         raise MCPError(HEADER_MISMATCH, "the header Mcp-Name must be the taskId of the params")
+    if unstorable(params.task_id):
+        raise MCPError(INVALID_PARAMS, "there is no such task, or it has expired")
     return await serve(ctx, params)
 
 

@@ -256,3 +256,19 @@ def test_a_body_that_does_not_come_is_not_waited_for(server: Server, path: str) 
 
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b"the body did not come within 5 s" in answer
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "HEAD", "OPTIONS", "TRACE"])
+def test_other_methods_are_refused_with_those_there_are(http: httpx2.Client, method: str) -> None:
+    answer = http.request(method, "/mcp")
+
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == "POST, GET, DELETE"
+
+
+def test_a_nul_in_the_address_of_a_subscription_is_refused(http: httpx2.Client) -> None:
+    request = rpc("resources/unsubscribe", {"uri": "a\0b"})
+
+    answer = answer_of(http.post("/mcp", json=request, headers=open_session(http)))
+
+    assert "must not contain a NUL character" in answer["error"]["message"]

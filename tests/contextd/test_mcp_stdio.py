@@ -94,7 +94,7 @@ def conversation(django_db_setup: None) -> Conversation:
             write(process, message)
         answers = {answer["id"]: answer for answer in (read(process) for _ in range(3))}
         write(process, call("door_linger", 4))
-        rest, logged = process.communicate(timeout=20)
+        rest, logged = process.communicate(timeout=40)
     return Conversation(answers, rest, logged, process.returncode)
 
 
@@ -105,7 +105,7 @@ def test_nothing_but_the_protocol_is_on_standard_output(conversation: Conversati
         assert text in conversation.logged
 
 
-def test_calls_in_flight_are_answered_when_the_input_ends(conversation: Conversation) -> None:
+def test_a_call_that_runs_on_after_the_input_ended_is_given_up(conversation: Conversation) -> None:
     (answer,) = [json.loads(line) for line in conversation.rest.splitlines()]
     assert (answer["id"], answer["error"]["message"]) == (4, "Connection closed")
     assert conversation.exit_code == 0
@@ -142,6 +142,21 @@ def test_the_end_of_input_is_the_end(environment: Mapping[str, str]) -> None:
 
     assert (ended.returncode, ended.stdout) == (0, b"")
     assert b"Traceback" not in ended.stderr
+
+
+def test_a_call_that_runs_when_the_input_ends_is_still_answered(
+    environment: Mapping[str, str],
+) -> None:
+    messages = [*HANDSHAKE, call("door_whoami", 2)]
+    piped = b"".join(json.dumps(message).encode() + b"\n" for message in messages)
+
+    ended = subprocess.run(
+        COMMAND, cwd=ROOT, env=environment, input=piped, capture_output=True, timeout=60, check=True
+    )
+
+    answers = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert [answer["id"] for answer in answers] == [1, 2]
+    assert "result" in answers[1]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -115,6 +115,13 @@ def test_nobody_else_knows_of_it(http: httpx2.Client) -> None:
     ask(http, "tasks/cancel", taskId=task_id)
 
 
+@pytest.mark.parametrize("method", ["tasks/get", "tasks/cancel", "tasks/update"])
+def test_no_task_has_a_nul_in_its_id(http: httpx2.Client, method: str) -> None:
+    encoded = {"Mcp-Name": "=?base64?AA==?="}
+
+    assert ask(http, method, taskId="\0", headers=encoded)["code"] == -32602
+
+
 def test_sessions_have_no_tasks(http: httpx2.Client) -> None:
     request = rpc("tasks/get", {"taskId": "x"})
 
