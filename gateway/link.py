@@ -35,6 +35,7 @@ from contextd.errors import (
     Unsupported,
     UpstreamFailed,
 )
+from contextd.mcp import sdk
 from contextd.operations import Relayed
 from contextd.prompts import Said
 from contextd.resources import Raw
@@ -143,8 +144,7 @@ async def ask(
         options["on_progress"] = cast(ProgressFnT, report)
     session, dispatcher = await Line.of_this_loop().opened()
     request = {"method": method, "params": params}
-    # The session knows how a request of its version is marked, and has no public way to.
-    session._stamp(request, options)
+    sdk.stamp(session, request, options)
     try:
         return await dispatcher.send_raw_request(method, params, options)
     except MCPError as error:

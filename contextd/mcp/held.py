@@ -10,13 +10,9 @@ from typing import Any, Self
 import anyio
 from mcp.server.connection import Connection
 from mcp.server.runner import serve_connection
-from mcp.server.streamable_http import GET_STREAM_KEY, StreamableHTTPServerTransport
-from mcp.shared._stream_protocols import WriteStream
-from mcp.shared.dispatcher import as_request_id, coerce_request_id
-from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp.shared.subscriptions import LISTEN_STREAM_METHODS
-from mcp.shared.transport_context import TransportContext
 from mcp.types import (
     ClientCapabilities,
     Implementation,
@@ -29,6 +25,7 @@ from mcp.types.jsonrpc import jsonrpc_message_adapter
 from contextd import auth, bus
 from contextd.callers import Caller
 from contextd.errors import Invalid
+from contextd.mcp import sdk
 from contextd.mcp.admissions import Admissions
 from contextd.mcp.replay import RETRY_MILLISECONDS, Replay
 from contextd.mcp.sender import Sender
@@ -113,12 +110,12 @@ class Held:
     @property
     def is_in_use(self) -> bool:
         """Whether a request is being served or the client listens."""
-        return self.transport._requests_in_flight > 0
+        return sdk.has_requests_in_flight(self.transport)
 
     @property
     def has_stream(self) -> bool:
         """Whether the client listens here to what belongs to none of its requests."""
-        return GET_STREAM_KEY in self.transport._request_streams
+        return sdk.has_stream(self.transport)
 
     def is_running(self, request_id: object) -> bool:
         """Whether that request of the client's is being worked on here."""
@@ -145,15 +142,12 @@ class Held:
 
     async def take(self, content: Content) -> None:
         """A message of the client's that reached another process."""
-        if self.transport._read_stream_writer is not None:
-            with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-                await self.transport._read_stream_writer.send(message_of(content))
+        await sdk.receive_as_client(self.transport, message_of(content))
 
     async def give(self, content: Content) -> None:
         """A message for the client's stream, from another process."""
-        if self.has_stream and self.transport._write_stream is not None:
-            with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-                await self.transport._write_stream.send(message_of(content))
+        if self.has_stream:
+            await sdk.send_to_client(self.transport, message_of(content))
 
     async def _sees_to(self, outgoing: SessionMessage) -> None:
         if not self.has_stream and is_for_stream(outgoing):
@@ -162,24 +156,20 @@ class Held:
             )
 
 
-class Dispatcher(JSONRPCDispatcher[TransportContext]):
+class Dispatcher(sdk.Dispatcher):
     """Names its process in the ids of its requests, so that answers find the way back."""
 
     _numbers = itertools.count(1)
 
-    def _allocate_id(self) -> str:  # type: ignore[override]  # the wire knows ids of text too
+    def next_id(self) -> str:
         return f"{bus.this_process()}-{next(self._numbers)}"
-
-    def is_running(self, request_id: object) -> bool:
-        known = as_request_id(request_id)
-        return known is not None and coerce_request_id(known) in self._in_flight
 
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
     """What a session writes, shown to `before` first."""
 
-    stream: WriteStream[SessionMessage]
+    stream: sdk.WriteStream[SessionMessage]
     before: Callable[[SessionMessage], Awaitable[None]]
 
     async def send(self, item: SessionMessage, /) -> None:

@@ -3,9 +3,10 @@
 from enum import Enum
 from typing import Any
 
-from mcp.server.runner import _has_modern_envelope as has_envelope
 from mcp.types import JSONRPCError, JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
 from mcp.types import JSONRPCResponse as Answer
+
+from contextd.mcp.sdk import has_modern_envelope
 
 NOT_INITIALIZED = "Server not initialized. Send initialized notification first."
 ALREADY_INITIALIZED = "Already initialized"
@@ -65,7 +66,7 @@ class Lifecycle:
                 self._state = State.NOT_INITIALIZED
 
     def _refusal_of(self, request: JSONRPCRequest) -> str | None:
-        if has_envelope(request.params) or request.method == "ping":
+        if has_modern_envelope(request.params) or request.method == "ping":
             return None
         if request.method != "initialize":
             return None if self._state is State.INITIALIZED else NOT_INITIALIZED

@@ -18,6 +18,7 @@ from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from contextd import auth, changes, sessions
 from contextd.bus import Change, Kind
 from contextd.errors import ContextdError
+from contextd.mcp import sdk
 from contextd.mcp.audience import Audience, Reader
 from contextd.mcp.resources import Resources
 from contextd.mcp.streams import Streams
@@ -80,14 +81,14 @@ class Listeners:
         Any message will do, since a session may have been opened in another process.
         """
         if ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
-            connection = connection_of(ctx)
+            connection = sdk.connection_of(ctx)
             if connection not in self._connections:
                 self.add(connection, partial(self._renew, ctx))
         return await call_next(ctx)
 
     async def subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
         """Refused as reading is; with a session it is known to all processes that have that."""
-        connection, uri = connection_of(ctx), str(params.uri)
+        connection, uri = sdk.connection_of(ctx), str(params.uri)
         await self._resources.check(ctx, [uri])
         if connection.session_id is None:
             sessions.check_subscriptions(subscriptions_of(connection) - {uri})
@@ -97,7 +98,7 @@ class Listeners:
         return EmptyResult()
 
     async def unsubscribe(self, ctx: Context, params: UnsubscribeRequestParams) -> EmptyResult:
-        connection, uri = connection_of(ctx), str(params.uri)
+        connection, uri = sdk.connection_of(ctx), str(params.uri)
         ensure_storable({"uri": uri})
         if connection.session_id is None:
             subscriptions_of(connection).discard(uri)
@@ -186,11 +187,6 @@ async def burst(news: News) -> dict[Kind, Change]:
                     change = await news.get()
                 changed[change.kind] = change
     return changed
-
-
-def connection_of(ctx: Context) -> Connection:
-    # Each request has a session object of its own; what they share is not public.
-    return ctx.session._connection
 
 
 def subscriptions_of(connection: Connection) -> set[str]:

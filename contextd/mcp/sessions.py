@@ -9,10 +9,6 @@ from typing import Final, TypeVar
 import anyio
 from anyio.abc import TaskGroup
 from django.conf import settings
-from mcp.server.streamable_http_manager import (
-    StreamableHTTPSessionManager,
-    _send_and_report_status,
-)
 from pydantic_core import from_json
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
@@ -20,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from contextd import auth, bus, changes, sessions
 from contextd.errors import ContextdError, Invalid, NotFound
-from contextd.mcp import batches, envelope, handshake, replay
+from contextd.mcp import batches, envelope, handshake, replay, sdk
 from contextd.mcp.admissions import Admissions
 from contextd.mcp.held import Content, Held, process_that_asked
 from contextd.mcp.peers import Peers
@@ -43,7 +39,7 @@ class CallEnded(NotFound):
     status = 410
 
 
-class Sessions(StreamableHTTPSessionManager):
+class Sessions(sdk.SessionManager):
     """Holds a part of each session that is used in this process; its row is the truth about it."""
 
     def __init__(
@@ -73,7 +69,7 @@ class Sessions(StreamableHTTPSessionManager):
                 await self._note_seen()
             self._tasks.cancel_scope.cancel()
 
-    async def _handle_stateful_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         session_id = Headers(scope=scope).get(HEADER)
         if session_id is None:
             await self._open(scope, receive, send)
@@ -104,7 +100,7 @@ class Sessions(StreamableHTTPSessionManager):
         held = self._hold(await self._begin(asked, scope["user"]), scope["user"])
         await held.ready()
         receive = envelope.unread(body, receive)
-        status = await _send_and_report_status(held.transport.handle_request, scope, receive, send)
+        status = await sdk.status_sent(held.transport.handle_request, scope, receive, send)
         if status is None or status >= 400:
             await self._end(held)
 
@@ -146,12 +142,12 @@ class Sessions(StreamableHTTPSessionManager):
     def _hold(self, row: Session, sender: Sender) -> Held:
         held = Held(row, sender, self._admissions, partial(self._send_to_stream, row.pk))
         self._held[held.id] = held
-        self._tasks.start_soon(self._serve, held)
+        self._tasks.start_soon(self._run, held)
         return held
 
-    async def _serve(self, held: Held) -> None:
+    async def _run(self, held: Held) -> None:
         try:
-            await held.run(self._server, self._lifespan_state)
+            await held.run(self._server, self.lifespan_state)
         except Exception:
             logger.exception("a session broke down; it goes on from its row")
         finally:

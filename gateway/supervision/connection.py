@@ -9,7 +9,6 @@ from typing import Any
 
 import anyio
 from mcp import ClientSession, MCPError
-from mcp.client._probe import negotiate_auto
 from mcp.client.session import ClientRequestContext
 from mcp.client.subscriptions import listen
 from mcp.shared.dispatcher import CallOptions
@@ -33,6 +32,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, TypeAdapter
 
 import contextd
+from contextd.mcp import sdk
 from gateway.models import Kind, Transport
 from gateway.services import Plan
 from gateway.supervision import concealing, failures, http, transports
@@ -195,7 +195,7 @@ class Connection:
         seconds = self.plan.startup_seconds
         try:
             async with asyncio.timeout(seconds):
-                await negotiate_auto(self._session)
+                await sdk.negotiate_auto(self._session)
         except TimeoutError:
             raise Lost(f"it did not answer within {seconds:g} s of its start") from None
         except MCPError as error:
@@ -390,7 +390,6 @@ class Connection:
         self, method: str, params: dict[str, Any], options: CallOptions
     ) -> dict[str, Any]:
         request = {"method": method, "params": params}
-        # Raw, so that one bad part of an answer does not hide the rest; the session knows how a
-        # request of its version is marked, and has no public way to.
-        self._session._stamp(request, options)
+        # Raw, so that one bad part of an answer does not hide the rest.
+        sdk.stamp(self._session, request, options)
         return await self._dispatcher.send_raw_request(method, params, options)
