@@ -148,6 +148,7 @@ class Tally(models.Model):
     failures = models.PositiveIntegerField()
     milliseconds = models.FloatField()
     searches = models.PositiveIntegerField()
+    search_milliseconds = models.FloatField(help_text="Sum of the milliseconds of searches")
     answered = models.PositiveIntegerField(help_text="Searches that found something")
     useful = models.PositiveIntegerField(help_text="Searches of which a result was used")
     reduction = models.FloatField(help_text="Sum of the reductions in percent, of those answered")

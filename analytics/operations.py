@@ -37,8 +37,12 @@ class FeatureUse(Result):
 
 
 class PerformanceFigures(Result):
-    avg_search_latency_ms: Annotated[float | None, Field(description="Mean of all searches")]
-    avg_checkpoint_latency_ms: Annotated[float | None, Field(description="Mean of saving one")]
+    avg_search_latency_ms: Annotated[
+        float | None, Field(description="Mean of the calls that searched")
+    ]
+    avg_checkpoint_latency_ms: Annotated[
+        float | None, Field(description="Mean of all calls of checkpoint_save")
+    ]
     cache_hit_rate: Annotated[
         float | None, Field(description="Share of queries whose meaning was remembered")
     ]

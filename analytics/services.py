@@ -211,10 +211,9 @@ def top_features(operations: dict[str, Sums]) -> list[Feature]:
 
 
 def performance(operations: dict[str, Sums], total: Sums) -> Performance:
-    searches = added(sums for sums in operations.values() if sums.searches)
     checkpoints = operations.get("checkpoint_save", Sums())
     return Performance(
-        avg_search_latency_ms=searches.mean_milliseconds,
+        avg_search_latency_ms=ratio(total.search_milliseconds, total.searches),
         avg_checkpoint_latency_ms=checkpoints.mean_milliseconds,
         cache_hit_rate=ratio(total.cached, total.lookups),
         overall_success_rate=total.success_rate,

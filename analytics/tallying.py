@@ -48,6 +48,7 @@ class Sums:
     failures: int = 0
     milliseconds: float = 0
     searches: int = 0
+    search_milliseconds: float = 0
     answered: int = 0
     useful: int = 0
     reduction: float = 0
@@ -205,6 +206,7 @@ def counts() -> dict[str, Any]:
         "failures": Count("pk", filter=~Q(outcome="ok")),
         "milliseconds": Sum(F("milliseconds")),
         "searches": Count("pk", filter=searched),
+        "search_milliseconds": Coalesce(Sum("milliseconds", filter=searched), Value(0.0)),
         "answered": Count("pk", filter=answered),
         "useful": Count("pk", filter=useful),
         "reduction": Coalesce(Sum(reduction(), filter=answered), Value(0.0)),

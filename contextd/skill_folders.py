@@ -14,7 +14,8 @@ from contextd.callers import Caller
 from contextd.operations import Operation, Request, Result, reader
 from contextd.resources import Listed, ReadResource
 
-MOST_SIZE = 2**31
+DOCUMENT = "SKILL.md"
+MAX_SIZE = 2**31
 
 
 class FileOfSkill(Result):
@@ -36,8 +37,8 @@ class SkillFolder(Result):
 class ListFolders(Request):
     """List the skills there are, a page at a time."""
 
-    start: Annotated[int, Field(ge=0, le=MOST_SIZE, description="How many to skip")]
-    count: Annotated[int, Field(ge=1, le=MOST_SIZE, description="How many")]
+    start: Annotated[int, Field(ge=0, le=MAX_SIZE, description="How many to skip")]
+    count: Annotated[int, Field(ge=1, le=MAX_SIZE, description="How many")]
 
 
 class FolderPage(Result):
@@ -88,7 +89,9 @@ def provide(
         return FoundFolder(skill=found(caller, request.uri))
 
     def open_folder(caller: Caller, request: ReadResource) -> Children:
-        resources.check(caller, template, request.uri)
+        # A glob such as `skill://code-review/*` holds the folder of what it holds.
+        document = f"{request.uri}/{DOCUMENT}"
+        resources.check(caller, template, f"{request.uri}/", document, request.uri)
         return Children(resources=children(caller, request.uri))
 
     _library = Library(

@@ -1,12 +1,14 @@
 """The dashboard's data, to read."""
 
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any, get_args
 
-from django.core.exceptions import FieldError
+from django.core.exceptions import FieldError, ValidationError
 from django.db.models import QuerySet
 from django.urls import reverse
 from django_filters import rest_framework as filters
+from django_filters.fields import IsoDateTimeField
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.filters import OrderingFilter
 from rest_framework.generics import ListAPIView
@@ -101,9 +103,23 @@ class VisibleList(ListAPIView[Any]):
         return visible
 
 
+class MomentField(IsoDateTimeField):
+    def clean(self, value: Any) -> datetime | None:
+        """Refuse what lies outside of the calendar in UTC, as PostgreSQL stores it."""
+        moment: datetime | None = super().clean(value)
+        try:
+            return moment and moment.astimezone(UTC)
+        except OverflowError:
+            raise ValidationError(self.error_messages["invalid"], code="invalid") from None
+
+
+class MomentFilter(filters.IsoDateTimeFilter):
+    field_class = MomentField
+
+
 class CallFilter(filters.FilterSet):
-    since = filters.IsoDateTimeFilter("at", "gte")
-    until = filters.IsoDateTimeFilter("at", "lt")
+    since = MomentFilter("at", "gte")
+    until = MomentFilter("at", "lt")
     project = filters.NumberFilter("project_id", min_value=1, max_value=2**63 - 1)
     session = filters.NumberFilter("session_id", min_value=1, max_value=2**63 - 1)
 
@@ -123,8 +139,8 @@ class CallList(VisibleList):
 
 
 class SessionFilter(filters.FilterSet):
-    since = filters.IsoDateTimeFilter("began_at", "gte")
-    until = filters.IsoDateTimeFilter("began_at", "lt")
+    since = MomentFilter("began_at", "gte")
+    until = MomentFilter("began_at", "lt")
 
     class Meta:
         model = WorkSession
@@ -142,8 +158,8 @@ class Sessions(VisibleList):
 
 
 class AuditFilter(filters.FilterSet):
-    since = filters.IsoDateTimeFilter("at", "gte")
-    until = filters.IsoDateTimeFilter("at", "lt")
+    since = MomentFilter("at", "gte")
+    until = MomentFilter("at", "lt")
 
     class Meta:
         model = AuditEntry
@@ -181,8 +197,8 @@ class RecordFilter(filters.FilterSet):
     """The name of each is the lookup that it is: of which kind the records are is not known."""
 
     project = filters.NumberFilter("project", method="narrow", min_value=1, max_value=2**63 - 1)
-    since = filters.IsoDateTimeFilter("updated_at__gte", method="narrow", label="Changed since")
-    until = filters.IsoDateTimeFilter("updated_at__lt", method="narrow", label="Changed before")
+    since = MomentFilter("updated_at__gte", method="narrow", label="Changed since")
+    until = MomentFilter("updated_at__lt", method="narrow", label="Changed before")
 
     def narrow(self, records: QuerySet[Any], lookup: str, value: Any) -> QuerySet[Any]:
         """Raises Invalid where records of this kind have no such field."""

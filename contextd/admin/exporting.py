@@ -5,8 +5,10 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.views.main import ERROR_FLAG
 from django.db.models import Manager, Model, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from import_export.admin import ExportMixin
 from import_export.fields import Field
 from import_export.resources import Resource
@@ -64,6 +66,14 @@ class Exportable(ExportMixin):  # type: ignore[misc]  # the library has no types
 
     def has_export_permission(self, request: HttpRequest) -> bool:
         return bool(self.has_view_permission(request))
+
+    def export_action(self, request: HttpRequest) -> HttpResponse:
+        """Send a filter that the list does not have back to the list, which explains it."""
+        try:
+            response: HttpResponse = super().export_action(request)
+        except IncorrectLookupParameters:
+            return HttpResponseRedirect(f"../?{ERROR_FLAG}=1")
+        return response
 
     @admin.action(description="Export as CSV", permissions=["view"])
     def export_as_csv(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""CSV and JSON files of records, read with the lines that their rows stand in."""
+"""CSV and JSON files of records, read with the line of each row."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from import_export.formats import base_formats
 from contextd import spreadsheets
 from contextd.errors import Invalid
 
-LONGEST_CELL = 10 * 1024 * 1024
+MAX_CELL_BYTES = 10 * 1024 * 1024
 LINE = "line"
 """The column that says where a row began; the others are the file's."""
 
@@ -58,7 +58,7 @@ def dataset_of(rows: Iterator[Row]) -> tablib.Dataset:
 
 
 def csv_rows(text: str) -> Iterator[Row]:
-    csv.field_size_limit(LONGEST_CELL)
+    csv.field_size_limit(MAX_CELL_BYTES)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     headers = next(reader, [])
     line = reader.line_num + 1
@@ -72,15 +72,16 @@ def csv_rows(text: str) -> Iterator[Row]:
 
 
 def json_rows(text: str) -> Iterator[Row]:
-    """One after the other, since only so it is known where each begins."""
-    if not isinstance(json.loads(text), list):
+    """Read rows one by one, which is how the line where each begins is known."""
+    if not isinstance(json.loads(text), list):  # refuses what `raw_decode` would pass over
         raise Invalid("the file must be a list of objects")
     decoder, place = json.JSONDecoder(), text.index("[") + 1
+    line, counted = 1, 0
     while (place := after_white(text, place)) < len(text) and text[place] != "]":
-        line = text.count("\n", 0, place) + 1
+        line, counted = line + text.count("\n", counted, place), place
         row, place = decoder.raw_decode(text, place)
         if not isinstance(row, dict):
-            raise Invalid(f"line {line} is no object")
+            raise Invalid(f"line {line} is not an object")
         yield {LINE: line, **row}
 
 

@@ -145,7 +145,11 @@ class ProjectAdmin(Transferable, ModelAdmin[Project]):
 
     @admin.action(description="Merge the selected projects into the oldest", permissions=["change"])
     def merge_selected(self, request: HttpRequest, queryset: QuerySet[Project]) -> None:
-        kept, *others = queryset.order_by("created_at", "pk")
+        chosen = list(queryset.order_by("created_at", "pk"))
+        if len(chosen) < 2:
+            messages.error(request, "Choose two projects or more: some may have been deleted")
+            return
+        kept, *others = chosen
         for absorbed in others:
             projects.merge(kept, absorbed)
             self.log_change(request, kept, f"merged with {absorbed}")

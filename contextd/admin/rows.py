@@ -93,7 +93,8 @@ class WritableRows(Rows):
         outcome.add_instance_info(outcome.instance)
 
     def _says_so(self, record: Any, row: Row) -> bool:
-        return all(self.cell(record, name) == row[name] for name in self.columns if name in row)
+        given = [name for name in self.columns if name in row]
+        return all(_is_same(self.cell(record, name), row[name]) for name in given)
 
 
 class RowsByOperation(WritableRows):
@@ -173,6 +174,11 @@ class RowsOfProjects(RowsByOperation):
             return super().cell(record, name)
         paths = record.project.paths.all() if record.project else []
         return next((one.path for one in paths), None)
+
+
+def _is_same(stored: Any, given: Any) -> bool:
+    """Compare two cells; CSV has no other way to write None than an empty cell."""
+    return stored == given or (stored in (None, "") and given in (None, ""))
 
 
 def refuse_credentials(row: Row) -> None:

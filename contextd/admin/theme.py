@@ -10,6 +10,7 @@ from django.db.models import Model
 from django.forms.utils import pretty_name
 from django.http import HttpRequest, HttpResponse
 
+from contextd import validation
 from contextd.admin.widgets import Lines
 
 M = TypeVar("M", bound=Model)
@@ -63,6 +64,14 @@ class ModelAdmin(Themed, Saving[M]):
     list_fullwidth = True
     list_filter_sheet = False
     warn_unsaved_form = True
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> M | None:
+        """None, so that the page is not found, also for an id that PostgreSQL cannot store."""
+        if validation.unstorable(object_id):
+            return None
+        return super().get_object(request, object_id, from_field)
 
     def log_changes(self, request: HttpRequest, records: Iterable[M], told: str) -> None:
         """For actions: what was done to many is in the history of each."""

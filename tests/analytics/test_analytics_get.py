@@ -71,6 +71,7 @@ def test_figures_are_worked_out_from_the_calls(
     happened("checkpoint_search", found=[1], returned_tokens=1000, was_useful=True, **found)
     happened("checkpoint_search", found=[1], returned_tokens=3000, cached=1, **found)
     happened("checkpoint_search", found=[], returned_tokens=50, **found)
+    happened("checkpoint_search", milliseconds=0.5, outcome="invalid")
     happened("checkpoint_save", milliseconds=40.0)
     happened("checkpoint_save", milliseconds=20.0, outcome="timeout")
 
@@ -83,9 +84,9 @@ def test_figures_are_worked_out_from_the_calls(
     assert report.performance.avg_search_latency_ms == pytest.approx(10)
     assert report.performance.avg_checkpoint_latency_ms == pytest.approx(30)
     assert report.performance.cache_hit_rate == pytest.approx(1 / 3)
-    assert report.performance.overall_success_rate == pytest.approx(4 / 5)
+    assert report.performance.overall_success_rate == pytest.approx(4 / 6)
     assert [(one.feature, one.count, one.success_rate) for one in report.top_features] == [
-        ("checkpoint_search", 3, 1.0),
+        ("checkpoint_search", 4, 0.75),
         ("checkpoint_save", 2, 0.5),
     ]
     assert dict(report.estimates) == {
@@ -94,7 +95,7 @@ def test_figures_are_worked_out_from_the_calls(
         "minutes_per_useful_search": 3.0,
         "sample_size": 1,
     }
-    assert dict(report.samples) == {"calls": 5, "searches": 3, "answered": 2, "lookups": 3}
+    assert dict(report.samples) == {"calls": 6, "searches": 3, "answered": 2, "lookups": 3}
 
 
 def test_an_answer_longer_than_what_was_searched_spares_nothing(

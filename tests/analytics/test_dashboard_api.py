@@ -170,6 +170,18 @@ def test_the_root_lists_what_there_is(get: Get) -> None:
         assert get(address.partition("/api/dashboard/")[2]).status_code == 200, address
 
 
+@pytest.mark.parametrize("name", ["since", "until"])
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+23:00", "9999-12-31T23:59:59-23:00"])
+@pytest.mark.parametrize("address", ["calls/", "sessions/", "audit/", "records/skill/"])
+def test_a_moment_outside_of_the_calendar_is_refused(
+    get: Get, address: str, name: str, moment: str
+) -> None:
+    refused = get(address, {name: moment})
+
+    assert refused.status_code == 400
+    assert refused.json()["details"]["field"] == name
+
+
 @pytest.mark.parametrize(
     ("address", "query", "field"),
     [

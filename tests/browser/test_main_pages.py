@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db.models import Model
 from django.urls import reverse
+from playwright.sync_api import Page, expect
 
 from contexts.models import Context
 from remediations.models import Remediation
@@ -14,8 +15,10 @@ from tests.browser import colors
 from tests.browser.axe import needs_axe, serious_violations
 from tests.browser.colors import Colors
 from tests.browser.windows import NARROW, WIDE, Window
+from tests.conftest import Call
 from threats.models import Threat
 
+AUTHORED = {"version": "1.0.0", "author": "ann", "category": "testing"}
 WIDTH = "document.documentElement.scrollWidth"
 
 
@@ -73,3 +76,15 @@ def faults_in_dark(window: Window, path: str) -> Iterator[str]:
     yield from serious_violations(page, rules=["color-contrast", "link-in-text-block"])
     if not colors.are_dark(page):
         yield "it is not dark"
+
+
+@needs_axe
+def test_a_long_preview_can_be_scrolled_by_keyboard(
+    window: Window, curator: Page, call: Call
+) -> None:
+    content = "Look again.\n\n" * 200
+    call("skill_create", name="Look", description="Looks", content=content, **AUTHORED)
+    page = window.show(form_of(Skill))
+    expect(page.get_by_role("region", name="Preview")).to_contain_text("Look again.")
+
+    assert serious_violations(page) == []

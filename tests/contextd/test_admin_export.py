@@ -85,6 +85,18 @@ def kinds() -> list[str]:
     return [model._meta.label for model in admin.site._registry]
 
 
+def test_an_export_with_a_filter_that_the_list_has_not_goes_to_the_list(
+    admin_client: Client, records: None
+) -> None:
+    for label in kinds():
+        if label in NOT_EXPORTED:
+            continue
+        for query in ("category=nope", "state__exact=draft", f"project__id__exact={10**20}"):
+            page = admin_client.get(f"{address_of(label)}export/?{query}", follow=True)
+
+            assert page.status_code in (200, 400), (label, query)
+
+
 def test_every_kind_of_record_can_be_exported(admin_client: Client, records: None) -> None:
     """A new kind is given `Exportable` or `Transferable`, or its reason above."""
     assert admin_client.get("/admin/").status_code == 200

@@ -67,6 +67,14 @@ def test_nothing_is_loaded_from_elsewhere(admin_client: Client, address: str) ->
         assert finders.find(file.partition("?")[0].removeprefix("/static/")), file
 
 
+@pytest.mark.parametrize("path", ["?tag=%00", "?context=a%00", "%00/change/", "_00/history/"])
+def test_what_cannot_be_stored_is_no_address(admin_client: Client, path: str) -> None:
+    admin_client.raise_request_exception = False
+
+    for address in lists():
+        assert admin_client.get(f"{address}{path}", follow=True).status_code in (400, 200, 404)
+
+
 def test_who_changed_what_is_told_with_the_time(admin_client: Client, admin_user: User) -> None:
     form: dict[str, Any] = {"name": "Reviewers", "permissions": []}
     admin_client.post("/admin/auth/group/add/", form)

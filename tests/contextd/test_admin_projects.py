@@ -32,6 +32,19 @@ def test_merging_keeps_the_oldest_with_everything_of_the_others(
     assert len(found.results) == 2
 
 
+def test_projects_that_are_gone_are_not_merged(admin_client: Client, call: Call) -> None:
+    call("checkpoint_save", summary="one", project_path="/w/shop")
+    shop = Project.objects.get()
+
+    for chosen in ([shop.pk + 1], [shop.pk, shop.pk + 1]):
+        form = {"action": "merge_selected", "_selected_action": chosen}
+        page = admin_client.post("/admin/contextd/project/", form, follow=True)
+
+        assert page.status_code == 200
+        assert "Choose two projects or more" in page.content.decode()
+    assert Project.objects.get() == shop
+
+
 def test_a_folder_can_be_given_to_a_project(admin_client: Client, call: Call) -> None:
     call("checkpoint_save", summary="one", project_path="/w/shop")
     shop = Project.objects.get()

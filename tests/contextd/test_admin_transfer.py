@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from django.test import Client
 
 from checkpoints.models import Checkpoint
 from contextd import pipeline, search
+from contextd.admin import files
 from contextd.callers import Caller
 from contextd.search.models import Passage
 from contexts.models import AuditEntry
@@ -30,6 +32,7 @@ SKILLS = "/admin/skills/skill/"
 PATTERNS = "/admin/troubleshoot/pattern/"
 THREATS = "/admin/threats/threat/"
 EXAMPLE: Path = settings.BASE_DIR / "tests/threats/example.yaml"
+AUTHORED = {"version": "1.0.0", "author": "ann", "category": "testing"}
 FORMATS = {"csv": "0", "json": "1"}
 
 
@@ -112,6 +115,31 @@ def test_what_was_exported_can_be_imported(admin_client: Client, call: Call, for
     ]
     assert all("0 new, 0 updated, 0 deleted and 1 skipped" in told[0] for told in again)
     assert search.find("free", domain="remediation", projects=None, limit=5).hits
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_record_of_no_project_that_comes_back_unchanged_is_skipped(
+    admin_client: Client, call: Call, form: str
+) -> None:
+    call("checkpoint_save", summary="Zeppelin")
+    call("remediation_save", error_message="E: full", error_type="E", solution="- free it")
+    call("skill_create", name="Release", description="How to", content="Do", **AUTHORED)
+
+    for address in (CHECKPOINTS, REMEDIATIONS, SKILLS):
+        said = take_in(admin_client, address, form, exported(admin_client, address, form))
+
+        assert "0 new, 0 updated, 0 deleted and 1 skipped" in said[0]
+
+
+def test_a_long_json_file_is_read_in_the_time_it_is_long() -> None:
+    """Counting lines from the start of the file for each row takes a minute for so many."""
+    text = json.dumps([{"summary": "x" * 80, "tags": []} for _ in range(20_000)], indent=1)
+
+    began = time.process_time()
+    *_, last = files.json_rows(text)
+
+    assert last[files.LINE] == 4 * 19_999 + 2
+    assert time.process_time() - began < 5
 
 
 def test_an_edited_file_changes_the_record_it_came_from(admin_client: Client, call: Call) -> None:

@@ -204,6 +204,32 @@ def test_a_context_shows_what_it_holds(http: httpx2.Client, narrow: dict[str, st
     assert names == ["skill_shared"]
 
 
+@pytest.mark.parametrize("held", ["*", "SKILL.md"])
+def test_a_context_that_holds_what_is_in_a_folder_lists_it(
+    http: httpx2.Client, forms: Skill, create: Create, held: str
+) -> None:
+    create("hidden")
+    Context.objects.create(name="narrow", resources=[f"{ROOT}/{held}"], is_open=True)
+
+    def answer(uri: str) -> Any:
+        return ask(http, "resources/directory/read", {"X-MCP-Context": "narrow"}, uri=uri)
+
+    assert len(answer(ROOT)["resources"]) == 5
+    assert answer("skill://hidden")["message"].startswith("[unauthorized] ")
+
+
+def test_a_context_that_holds_a_subfolder_lists_only_that(
+    http: httpx2.Client, forms: Skill
+) -> None:
+    Context.objects.create(name="narrow", resources=[f"{ROOT}/references/*"], is_open=True)
+
+    def answer(uri: str) -> Any:
+        return ask(http, "resources/directory/read", {"X-MCP-Context": "narrow"}, uri=uri)
+
+    assert len(answer(f"{ROOT}/references")["resources"]) == 2
+    assert answer(ROOT)["message"].startswith("[unauthorized] ")
+
+
 def say(http: httpx2.Client, prompt: str, **arguments: str) -> Any:
     return ask(http, "prompts/get", name=prompt, arguments=arguments)
 

@@ -19,6 +19,9 @@ function previewOf(area) {
   }
 
   shown.className = "skill-preview";
+  shown.tabIndex = 0; // a keyboard scrolls it too
+  shown.role = "region";
+  shown.ariaLabel = "Preview";
   area.after(shown);
   area.addEventListener("input", () => {
     clearTimeout(waiting);
