@@ -45,13 +45,13 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Milliseconds that half, 95 and 99 of 100 calls took at most."""
+    """Percentiles of the milliseconds that calls of an operation took."""
 
     operation: str
     calls: int
-    half: float
-    most: float
-    nearly_all: float
+    p50: float
+    p95: float
+    p99: float
 
 
 @dataclass(frozen=True, slots=True)

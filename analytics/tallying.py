@@ -46,9 +46,9 @@ class Sums:
 
     calls: int = 0
     failures: int = 0
+    search_milliseconds: float = 0
     milliseconds: float = 0
     searches: int = 0
-    search_milliseconds: float = 0
     answered: int = 0
     useful: int = 0
     reduction: float = 0
@@ -204,9 +204,10 @@ def counts() -> dict[str, Any]:
     return {
         "calls": Count("pk"),
         "failures": Count("pk", filter=~Q(outcome="ok")),
+        # Before `milliseconds`, which from then on names the sum.
+        "search_milliseconds": Coalesce(Sum("milliseconds", filter=searched), Value(0.0)),
         "milliseconds": Sum(F("milliseconds")),
         "searches": Count("pk", filter=searched),
-        "search_milliseconds": Coalesce(Sum("milliseconds", filter=searched), Value(0.0)),
         "answered": Count("pk", filter=answered),
         "useful": Count("pk", filter=useful),
         "reduction": Coalesce(Sum(reduction(), filter=answered), Value(0.0)),

@@ -1,4 +1,4 @@
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
@@ -8,8 +8,8 @@ from django.http import HttpRequest
 
 from contextd.admin import (
     Exportable,
-    LookedAt,
     ModelAdmin,
+    ReadOnly,
     Rows,
     TabularInline,
     Transferable,
@@ -21,15 +21,6 @@ from contextd.errors import Invalid
 from contexts import services, tokens
 from contexts.models import AuditEntry, Context, Grant, Token, Variable
 from contexts.rows import ContextRows
-
-if TYPE_CHECKING:
-    ContextForm = forms.ModelForm[Context]
-    TokenModelForm = forms.ModelForm[Token]
-    VariableModelForm = forms.ModelForm[Variable]
-    Inline = TabularInline[Any, Context]
-else:
-    ContextForm = TokenModelForm = VariableModelForm = forms.ModelForm
-    Inline = TabularInline
 
 GIVEN_BY_ADMINS = ["name", "all_projects", "projects", "calls_per_second", "calls_at_once"]
 
@@ -55,7 +46,7 @@ def is_default(context: Context | None) -> bool:
     return context is not None and context.name == DEFAULT_CONTEXT
 
 
-class PartOfContext(Inline):
+class PartOfContext(TabularInline[Any, Context]):
     """Changed by whoever may change its context."""
 
     extra = 0
@@ -77,7 +68,7 @@ class GrantInline(PartOfContext):
     model = Grant
 
 
-class VariableForm(VariableModelForm):
+class VariableForm(forms.ModelForm[Variable]):
     """What is secret does not go to the browser again."""
 
     value = forms.CharField(widget=widgets.Textarea({"rows": 1, "cols": 40}), required=False)
@@ -182,7 +173,7 @@ def tell_mistakes(request: HttpRequest, context: Context) -> None:
         messages.warning(request, f"{context}: {mistake}")
 
 
-class TokenForm(TokenModelForm):
+class TokenForm(forms.ModelForm[Token]):
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         contexts = None if cleaned.get("all_contexts") else list(cleaned.get("contexts") or [])
@@ -287,7 +278,7 @@ class AuditRows(Rows):
 
 
 @admin.register(AuditEntry)
-class AuditEntryAdmin(Exportable, LookedAt, ModelAdmin[AuditEntry]):
+class AuditEntryAdmin(Exportable, ReadOnly, ModelAdmin[AuditEntry]):
     group, icon = "Activity", "receipt_long"
     about = "Who called what, and what was refused."
     rows = AuditRows

@@ -1,5 +1,5 @@
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
@@ -12,6 +12,7 @@ from django.utils.html import format_html
 from contextd.admin import (
     Exportable,
     ModelAdmin,
+    ReadOnlyInline,
     Rows,
     RowsByField,
     TabularInline,
@@ -23,15 +24,8 @@ from contextd.errors import ContextdError
 from gateway import offering, pinning, place, services
 from gateway.models import Upstream, UpstreamEvent, UpstreamFeature, UpstreamSetting
 
-if TYPE_CHECKING:
-    SettingModelForm = forms.ModelForm[UpstreamSetting]
-    Inline = TabularInline[Any, Upstream]
-else:
-    SettingModelForm = forms.ModelForm
-    Inline = TabularInline
 
-
-class SettingForm(SettingModelForm):
+class SettingForm(forms.ModelForm[UpstreamSetting]):
     """A value does not go to the browser again."""
 
     value = forms.CharField(
@@ -53,27 +47,14 @@ class SettingForm(SettingModelForm):
         return cleaned
 
 
-class SettingInline(Inline):
+class SettingInline(TabularInline[UpstreamSetting, Upstream]):
     model = UpstreamSetting
     form = SettingForm
     extra = 0
     verbose_name_plural = "Environment or, for http, headers; nothing else is passed on"
 
 
-class LookedAt(Inline):
-    """To look at only."""
-
-    extra = 0
-    can_delete = False
-
-    def has_add_permission(self, request: HttpRequest, obj: Upstream | None = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Upstream | None = None) -> bool:
-        return False
-
-
-class FeatureInline(LookedAt):
+class FeatureInline(ReadOnlyInline, TabularInline[UpstreamFeature, Upstream]):
     model = UpstreamFeature
     fields = ["kind", "name", "wire_name", "standing"]
     readonly_fields = ["standing"]
@@ -84,7 +65,7 @@ class FeatureInline(LookedAt):
         return offering.standing(feature)
 
 
-class EventInline(LookedAt):
+class EventInline(ReadOnlyInline, TabularInline[UpstreamEvent, Upstream]):
     model = UpstreamEvent
     fields = ["at", "state", "reason"]
     readonly_fields = ["at"]

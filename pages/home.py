@@ -1,4 +1,4 @@
-"""What the charts of the home page draw."""
+"""Series for the charts of the home page."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from analytics.overview import Overview
 
 
 def series_of(shown: Overview) -> dict[str, Any]:
-    """The tables beside the charts say the same."""
+    """Return the series by chart; the tables beside the charts show the same numbers."""
     return {
         "calls": {
             "labels": [f"{day.day:%b %d}" for day in shown.days],
@@ -15,8 +15,8 @@ def series_of(shown: Overview) -> dict[str, Any]:
         },
         "latencies": {
             "labels": [one.operation for one in shown.latencies],
-            "p50": [one.half for one in shown.latencies],
-            "p95": [one.most for one in shown.latencies],
-            "p99": [one.nearly_all for one in shown.latencies],
+            "p50": [one.p50 for one in shown.latencies],
+            "p95": [one.p95 for one in shown.latencies],
+            "p99": [one.p99 for one in shown.latencies],
         },
     }

@@ -35,10 +35,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Groups, that with the best result first."""
+    """Groups, the one with the best result first; `notice` is about how complete they are."""
 
     groups: list[Group]
-    notices: list[str]
+    notice: str | None
 
     @property
     def total(self) -> int:
@@ -52,7 +52,13 @@ def everything(caller: Caller, query: str, kind: str | None = None) -> Answer:
     with limits.deadline(SECONDS):
         found = [(domain, find(caller, query, domain, most + 1)) for domain in asked]
         groups = grouped(caller, query, [(domain, one.hits) for domain, one in found], most)
-    return Answer(groups, sorted({one.notice for _, one in found if one.notice}))
+    return Answer(groups, notice_of([one for _, one in found]))
+
+
+def notice_of(found: Sequence[Found]) -> str | None:
+    """Return one notice for all kinds, their pending passages added up."""
+    pending = sum(one.pending for one in found)
+    return Found([], pending, by_meaning=all(one.by_meaning for one in found)).notice
 
 
 def like(caller: Caller, text: str, kind: str, pk: int) -> list[Group]:

@@ -54,10 +54,10 @@ async def stream(look: Look, after: int) -> AsyncIterator[bytes]:
     """Events until the client goes, is not let in any more, or has listened for long enough."""
     until = time.monotonic() + LONGEST
     let_thread_go()
-    with Bell() as bell:
+    with Wakeup() as wakeup:
         yield BEGIN
-        while time.monotonic() < until and not bell.is_over:
-            bell.rung.clear()
+        while time.monotonic() < until and not wakeup.is_over:
+            wakeup.event.clear()
             try:
                 news = await looked(look, after)
             except ContextdError:
@@ -68,7 +68,7 @@ async def stream(look: Look, after: int) -> AsyncIterator[bytes]:
                 continue
             await asyncio.sleep(GATHERED)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(bell.rung.wait(), BEATS)
+                await asyncio.wait_for(wakeup.event.wait(), BEATS)
 
 
 async def looked(look: Look, after: int) -> News:
@@ -86,13 +86,11 @@ def let_thread_go() -> None:
         executor.shutdown(wait=False)
 
 
-class Bell:
-    """Rung when calls were recorded in any process, or somebody may see something else now, and
-    when the server ends.
-    """
+class Wakeup:
+    """Wakes a stream when any process records calls, when permissions change, and on shutdown."""
 
     def __init__(self) -> None:
-        self.rung = asyncio.Event()
+        self.event = asyncio.Event()
         self.is_over = False
         self._loop = asyncio.get_running_loop()
 
@@ -107,11 +105,11 @@ class Bell:
 
     def _hear(self, told: changes.Told) -> None:
         if isinstance(told, AccessChanged | CallsRecorded):
-            self._loop.call_soon_threadsafe(self.rung.set)
+            self._loop.call_soon_threadsafe(self.event.set)
 
     def _hear_end(self, **signal: Any) -> None:
         self.is_over = True
-        self.rung.set()
+        self.event.set()
 
 
 def as_event(news: News) -> bytes:

@@ -5,7 +5,7 @@ from django.contrib import admin, messages
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 
-from contextd.admin import Exportable, LookedAt, ModelAdmin, ReadOnly, Rows, SearchByMeaning
+from contextd.admin import Exportable, ModelAdmin, NotEditable, ReadOnly, Rows, SearchByMeaning
 from repositories import services
 from repositories.models import Repository, SourceFile
 
@@ -24,7 +24,7 @@ class SourceFileRows(Rows):
 
 
 @admin.register(Repository)
-class RepositoryAdmin(Exportable, ReadOnly, ModelAdmin[Repository]):
+class RepositoryAdmin(Exportable, NotEditable, ModelAdmin[Repository]):
     """Only indexing writes them."""
 
     group, icon = "Code", "source"
@@ -89,7 +89,7 @@ class RepositoryAdmin(Exportable, ReadOnly, ModelAdmin[Repository]):
 
 
 @admin.register(SourceFile)
-class SourceFileAdmin(Exportable, LookedAt, SearchByMeaning, ModelAdmin[SourceFile]):
+class SourceFileAdmin(Exportable, ReadOnly, SearchByMeaning, ModelAdmin[SourceFile]):
     group, icon = "Code", "draft"
     about = "Files as they are searched. One that should not be here is excluded in its repository."
     rows = SourceFileRows

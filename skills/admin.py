@@ -13,9 +13,10 @@ from contextd import auth
 from contextd.admin import (
     ByOperation,
     Exportable,
-    LookedAt,
     ModelAdmin,
     OperationForm,
+    ReadOnly,
+    ReadOnlyInline,
     Rows,
     RowsOfProjects,
     TabularInline,
@@ -30,13 +31,9 @@ from skills.models import Skill, SkillUse, SkillVersion, State
 from skills.pages import SkillPages
 
 if TYPE_CHECKING:
-    VersionInlineOf = TabularInline[SkillVersion, Skill]
-    UseInlineOf = TabularInline[SkillUse, Skill]
     from django.contrib.admin.helpers import ActionForm
 else:
     from unfold.forms import ActionForm
-
-    VersionInlineOf = UseInlineOf = TabularInline
 
 EDITED = [
     *("name", "description", "content", "version", "category"),
@@ -101,21 +98,16 @@ class TagForm(ActionForm):
     )
 
 
-class VersionInline(VersionInlineOf):
+class VersionInline(ReadOnlyInline, TabularInline[SkillVersion, Skill]):
     """What the skill said before; to be compared and gone back to."""
 
     model = SkillVersion
     fields = ["compared", "changed_by", "note", "is_proposal", "created_at"]
     readonly_fields = ["compared", "changed_by", "note", "is_proposal", "created_at"]
-    extra = 0
-    can_delete = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SkillVersion]:
         kept = super().get_queryset(request)
         return kept.select_related("skill").defer("content", "skill__content")
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
     @admin.display(description="version")
     def compared(self, version: SkillVersion) -> SafeString:
@@ -126,17 +118,12 @@ class VersionInline(VersionInlineOf):
         )
 
 
-class UseInline(UseInlineOf):
+class UseInline(ReadOnlyInline, TabularInline[SkillUse, Skill]):
     """Who uses it, and what came of that."""
 
     model = SkillUse
     fields = ["principal", *COUNTED]
     readonly_fields = ["principal", *COUNTED]
-    extra = 0
-    can_delete = False
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 class SkillRows(RowsOfProjects):
@@ -299,7 +286,7 @@ class SkillUseRows(Rows):
 
 
 @admin.register(SkillUse)
-class SkillUseAdmin(Exportable, LookedAt, ModelAdmin[SkillUse]):
+class SkillUseAdmin(Exportable, ReadOnly, ModelAdmin[SkillUse]):
     group, icon = "Activity", "trending_up"
     about = "Who uses which skill, and what came of it."
     rows = SkillUseRows

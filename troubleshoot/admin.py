@@ -4,25 +4,25 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from contextd import search, shipped
 from contextd.admin import (
     ONE_A_LINE,
     Exportable,
     ModelAdmin,
-    ReadOnly,
+    NotEditable,
+    OriginFilter,
     Rows,
-    SearchByMeaning,
+    Shipped,
     Transferable,
     WritableRows,
     tell_redacted,
     widgets,
 )
 from contextd.errors import Invalid
-from troubleshoot import curating, library
+from troubleshoot import curating
+from troubleshoot.library import DOMAIN, LIBRARY
 from troubleshoot.models import Diagnosis, Pattern
 
 WRITTEN = [
@@ -30,6 +30,7 @@ WRITTEN = [
     *("cause", "confirm", "fix", "confused_with", "tags", "references"),
 ]
 COUNTED = ["used_count", "last_used_at", "worked", "did_not_work", "created_at", "updated_at"]
+SHIPPED = ["origin", "newer_text"]
 SEPARATOR = "\n---\n"
 
 
@@ -45,29 +46,6 @@ class PatternForm(forms.ModelForm[Pattern]):
         for field, problem in curating.problems(values).items():
             self.add_error(field if field in self.fields else None, problem)
         return cleaned
-
-
-class OriginFilter(admin.SimpleListFilter):
-    title = "origin"
-    parameter_name = "origin"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [
-            ("shipped", "Ships with contextd"),
-            ("own", "Written here"),
-            ("offer", "Newer text"),
-        ]
-
-    def queryset(
-        self, request: HttpRequest, queryset: QuerySet[Pattern]
-    ) -> QuerySet[Pattern] | None:
-        conditions = {
-            "shipped": {"shipped__isnull": False},
-            "own": {"shipped__isnull": True},
-            "offer": {"offered__isnull": False},
-        }
-        chosen = conditions.get(self.value() or "")
-        return queryset.filter(**chosen) if chosen else None
 
 
 class PatternRows(WritableRows):
@@ -109,7 +87,7 @@ def problems_of(pattern: Pattern) -> list[dict[str, str]]:
 
 
 @admin.register(Pattern)
-class PatternAdmin(Transferable, SearchByMeaning, ModelAdmin[Pattern]):
+class PatternAdmin(Transferable, Shipped, ModelAdmin[Pattern]):
     """What people write wins over what ships, and upgrades leave it alone."""
 
     group, icon = "Knowledge", "troubleshoot"
@@ -118,16 +96,17 @@ class PatternAdmin(Transferable, SearchByMeaning, ModelAdmin[Pattern]):
         "diagnoses. What you change here stays when contextd is upgraded."
     )
     rows = PatternRows
-    search_domain = library.DOMAIN
+    library = LIBRARY
+    search_domain = DOMAIN
     form = PatternForm
-    list_display = ["title", "category", "severity", "is_draft", "used_count", "worked"]
+    list_display = ["title", "category", "severity", "is_draft", "origin", "used_count", "worked"]
     list_filter = ["category", "severity", "is_draft", OriginFilter]
-    fields = [*WRITTEN, "is_draft", *COUNTED]
+    fields = [*WRITTEN, "is_draft", *SHIPPED, *COUNTED]
     formfield_overrides = ONE_A_LINE
-    actions = ["publish", "take_offered", *Transferable.actions]
+    actions = ["publish", *Shipped.actions, *Transferable.actions]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Pattern | None = None) -> list[str]:
-        return [*COUNTED, *(["key"] if obj else [])]
+        return [*SHIPPED, *COUNTED, *(["key"] if obj else [])]
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """An error has several lines, so errors are parted by a line of dashes."""
@@ -143,20 +122,6 @@ class PatternAdmin(Transferable, SearchByMeaning, ModelAdmin[Pattern]):
     def save_model(self, request: HttpRequest, obj: Pattern, form: Any, change: bool) -> None:
         tell_redacted(request, curating.save(obj))
 
-    def has_delete_permission(self, request: HttpRequest, obj: Pattern | None = None) -> bool:
-        """What ships would come back; it can be made a draft."""
-        may = super().has_delete_permission(request, obj)
-        return may and (obj is None or obj.shipped is None)
-
-    def delete_model(self, request: HttpRequest, obj: Pattern) -> None:
-        curating.delete(obj)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Pattern]) -> None:
-        own = queryset.filter(shipped=None)
-        with transaction.atomic():
-            search.forget(library.DOMAIN, list(own.values_list("pk", flat=True)))
-            own.delete()
-
     @admin.action(description="Publish the selected drafts", permissions=["change"])
     def publish(self, request: HttpRequest, queryset: QuerySet[Pattern]) -> None:
         for pattern in queryset.filter(is_draft=True):
@@ -170,13 +135,6 @@ class PatternAdmin(Transferable, SearchByMeaning, ModelAdmin[Pattern]):
             self.log_change(request, pattern, "published")
             messages.success(request, f"{pattern.key} is published")
 
-    @admin.action(description="Take the newer text that ships", permissions=["change"])
-    def take_offered(self, request: HttpRequest, queryset: QuerySet[Pattern]) -> None:
-        taken = shipped.take_offered(library.LIBRARY, queryset)
-        for pattern in taken:
-            self.log_change(request, pattern, "took the newer text that ships")
-        messages.success(request, f"{len(taken)} took the newer text")
-
 
 class DiagnosisRows(Rows):
     columns = [
@@ -187,7 +145,7 @@ class DiagnosisRows(Rows):
 
 
 @admin.register(Diagnosis)
-class DiagnosisAdmin(Exportable, ReadOnly, ModelAdmin[Diagnosis]):
+class DiagnosisAdmin(Exportable, NotEditable, ModelAdmin[Diagnosis]):
     group, icon = "Activity", "stethoscope"
     about = "Errors that assistants asked about. One that is solved can be drafted as a pattern."
     rows = DiagnosisRows

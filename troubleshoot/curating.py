@@ -72,15 +72,6 @@ def save(pattern: Pattern) -> int:
     return len(redacted.findings)
 
 
-def delete(pattern: Pattern) -> None:
-    """One that people wrote; those that ship come back, so they are made drafts instead."""
-    if pattern.shipped is not None:
-        raise Invalid(f"{pattern.key} ships with contextd: make it a draft to switch it off")
-    with limits.transaction():
-        search.forget(library.DOMAIN, [pattern.pk])
-        pattern.delete()
-
-
 def draft_of(diagnosis: Diagnosis) -> Pattern:
     """A draft of what a solved session has taught; somebody has to complete it."""
     if diagnosis.status != Diagnosis.Status.SOLVED or not diagnosis.fixed_by:

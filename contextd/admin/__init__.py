@@ -9,9 +9,10 @@ from contextd.admin.searching import SearchByMeaning, TagFilter
 from contextd.admin.shipping import OriginFilter, Shipped
 from contextd.admin.theme import (
     ONE_A_LINE,
-    LookedAt,
     ModelAdmin,
+    NotEditable,
     ReadOnly,
+    ReadOnlyInline,
     TabularInline,
 )
 from contextd.admin.transfer import Transferable
@@ -20,11 +21,12 @@ __all__ = [
     "ONE_A_LINE",
     "ByOperation",
     "Exportable",
-    "LookedAt",
     "ModelAdmin",
+    "NotEditable",
     "OperationForm",
     "OriginFilter",
     "ReadOnly",
+    "ReadOnlyInline",
     "Rows",
     "RowsByField",
     "RowsByOperation",

@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from contextd.admin.exporting import Exportable, Rows
-from contextd.admin.theme import LookedAt, ModelAdmin
+from contextd.admin.theme import ModelAdmin, ReadOnly
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -85,7 +85,7 @@ class GroupAdmin(Exportable, DjangosGroupAdmin, ModelAdmin[Group]):
 
 
 @admin.register(LogEntry)
-class LogEntryAdmin(Exportable, LookedAt, ModelAdmin[LogEntry]):
+class LogEntryAdmin(Exportable, ReadOnly, ModelAdmin[LogEntry]):
     group, icon = "Activity", "history"
     about = "Who changed what in the admin, and when. Each record has its own history as well."
     rows = LogRows

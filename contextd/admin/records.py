@@ -13,7 +13,7 @@ from contextd import projects, redaction, sessions, validation
 from contextd.admin.by_field import RowsByField, ensure_valid
 from contextd.admin.exporting import Exportable, Rows
 from contextd.admin.rows import Row
-from contextd.admin.theme import LookedAt, ModelAdmin, ReadOnly, TabularInline
+from contextd.admin.theme import ModelAdmin, NotEditable, ReadOnly, TabularInline
 from contextd.admin.transfer import Transferable
 from contextd.errors import Invalid
 from contextd.models import DetachedCall, Project, ProjectPath, Session
@@ -166,7 +166,7 @@ class DetachedCallRows(Rows):
 
 
 @admin.register(DetachedCall)
-class DetachedCallAdmin(Exportable, LookedAt, ModelAdmin[DetachedCall]):
+class DetachedCallAdmin(Exportable, ReadOnly, ModelAdmin[DetachedCall]):
     """Without what was said: that is for its caller alone."""
 
     group, icon = "Activity", "pending"
@@ -192,7 +192,7 @@ class SessionRows(Rows):
 
 
 @admin.register(Session)
-class SessionAdmin(Exportable, ReadOnly, ModelAdmin[Session]):
+class SessionAdmin(Exportable, NotEditable, ModelAdmin[Session]):
     """To delete a session is to end it."""
 
     group, icon = "Activity", "cable"

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
@@ -16,15 +16,28 @@ from contextd.models import ShippedRecord
 class OriginFilter(admin.SimpleListFilter):
     title = "origin"
     parameter_name = "origin"
+    conditions = {
+        "shipped": Q(shipped__isnull=False),
+        "offer": Q(offered__isnull=False),
+        "own": Q(shipped__isnull=True),
+        "retired": Q(is_retired=True),
+    }
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        origins = sorted({row.origin for row in model_admin.get_queryset(request)})
-        return [(origin, origin) for origin in origins]
+        return [
+            ("shipped", "Ships with contextd"),
+            ("edited", "Ships, and was edited here"),
+            ("offer", "Was edited, and a newer text ships"),
+            ("own", "Written here"),
+            ("retired", "Ships no longer"),
+        ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if not self.value():
-            return queryset
-        return queryset.filter(pk__in=[row.pk for row in queryset if row.origin == self.value()])
+        chosen = self.value()
+        if chosen == "edited":  # no column tells, so the rows are compared with what ships
+            ships = queryset.filter(shipped__isnull=False)
+            return queryset.filter(pk__in=[row.pk for row in ships if row.is_edited])
+        return queryset.filter(self.conditions[chosen]) if chosen in self.conditions else queryset
 
 
 class Shipped(SearchByMeaning):
@@ -35,7 +48,7 @@ class Shipped(SearchByMeaning):
     """
 
     library: shipped.Library
-    actions = ["take_shipped_text"]
+    actions = ["take_offered"]
 
     @admin.display(description="origin")
     def origin(self, row: ShippedRecord) -> str:
@@ -46,11 +59,11 @@ class Shipped(SearchByMeaning):
         return format_html("<pre>{}</pre>", shipped.difference(row)) if row.offered else "-"
 
     @admin.action(description="Take the newer text that ships", permissions=["change"])
-    def take_shipped_text(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+    def take_offered(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         taken = shipped.take_offered(self.library, queryset)
         for row in taken:
             self.log_change(request, row, "took the newer text that ships")
-        messages.success(request, f"{len(taken)} now say what ships")
+        messages.success(request, f"{len(taken)} took the newer text")
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         with transaction.atomic():
@@ -66,6 +79,7 @@ class Shipped(SearchByMeaning):
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         with transaction.atomic():
-            search.forget(self.search_domain, list(queryset.values_list("pk", flat=True)))
-            queryset.delete()
+            own = queryset.filter(shipped=None)
+            search.forget(self.search_domain, list(own.values_list("pk", flat=True)))
+            own.delete()
             changes.announce("resources")

@@ -33,7 +33,14 @@ else:
             return formset
 
 
-__all__ = ["ONE_A_LINE", "LookedAt", "ModelAdmin", "ReadOnly", "TabularInline"]
+__all__ = [
+    "ONE_A_LINE",
+    "ModelAdmin",
+    "NotEditable",
+    "ReadOnly",
+    "ReadOnlyInline",
+    "TabularInline",
+]
 
 ONE_A_LINE: Any = {ArrayField: {"delimiter": "\n", "widget": Lines, "help_text": "One a line"}}
 
@@ -78,8 +85,8 @@ class ModelAdmin(Themed, Saving[M]):
         LogEntry.objects.log_actions(request.user.pk or 0, list(records), CHANGE, told)
 
 
-class ReadOnly:
-    """For a ModelAdmin of what people neither add nor change."""
+class NotEditable:
+    """For a ModelAdmin of records that people neither add nor change, but may delete."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -88,8 +95,21 @@ class ReadOnly:
         return False
 
 
-class LookedAt(ReadOnly):
-    """For a ModelAdmin of what nobody deletes either."""
+class ReadOnly(NotEditable):
+    """For a ModelAdmin of records that people can only view."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class ReadOnlyInline:
+    """For an inline of records that people can only view."""
+
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

@@ -185,7 +185,7 @@ def test_the_page_of_a_context_opens_when_the_key_was_lost(
     make_variable(backend, "REGION", "north", is_secret=False)
     Variable.objects.update(ciphertext="of another key")
 
-    assert "unreadable since the secret key is another" in page_of(admin_client, backend)
+    assert "cannot be decrypted with this secret key" in page_of(admin_client, backend)
     save(admin_client, backend, **{"variables-0-value": "south"})
 
     assert backend.variables.get().value == "south"

@@ -76,7 +76,7 @@ def upgrade(folder: Path, load_from: LoadFrom) -> shipped.Loaded:
 def test_they_are_listed_and_filtered(admin_client: Client, few: Path) -> None:
     assert KEY in shown(admin_client)
     assert shown(admin_client, category="injection") == ["TMKB-INJ-001", "TMKB-INJ-003"]
-    assert len(shown(admin_client, origin="as shipped")) == 6
+    assert len(shown(admin_client, origin="shipped")) == 6
 
 
 def test_the_search_box_finds_them(admin_client: Client, few: Path, warm_model: None) -> None:
@@ -112,7 +112,7 @@ def test_an_edit_survives_an_upgrade_and_the_newer_text_can_be_taken(
     upgrade(few, load_from)
     kept = call("threat_get", id=KEY)
     told = page_of(admin_client).content.decode()
-    act(admin_client, "take_shipped_text")
+    act(admin_client, "take_offered")
     assert "took the newer text" in LogEntry.objects.latest("pk").get_change_message()
     taken = call("threat_get", id=KEY)
 
@@ -201,7 +201,7 @@ def test_clients_are_told_of_every_change(
     act(admin_client, "publish")
     write(admin_client, written(admin_client).replace("severity: high", "severity: low"))
     upgrade(few, load_from)
-    act(admin_client, "take_shipped_text")
+    act(admin_client, "take_offered")
     Threat.objects.filter(key="TMKB-INJ-003").update(shipped=None)
     act(admin_client, "delete_selected", "TMKB-INJ-003")
 
