@@ -12,6 +12,7 @@ from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from checkpoints.models import Checkpoint
@@ -117,15 +118,20 @@ def test_what_was_exported_can_be_imported(admin_client: Client, call: Call, for
     assert search.find("free", domain="remediation", projects=None, limit=5).hits
 
 
+@pytest.mark.parametrize("name", ["export", "import"])
+def test_no_command_passes_the_rules_of_the_admin_by(name: str) -> None:
+    with pytest.raises(CommandError, match="in the admin"):
+        call_command(name, "csv", "auth.User")
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_record_of_no_project_that_comes_back_unchanged_is_skipped(
     admin_client: Client, call: Call, form: str
 ) -> None:
-    call("checkpoint_save", summary="Zeppelin")
     call("remediation_save", error_message="E: full", error_type="E", solution="- free it")
     call("skill_create", name="Release", description="How to", content="Do", **AUTHORED)
 
-    for address in (CHECKPOINTS, REMEDIATIONS, SKILLS):
+    for address in (REMEDIATIONS, SKILLS):
         said = take_in(admin_client, address, form, exported(admin_client, address, form))
 
         assert "0 new, 0 updated, 0 deleted and 1 skipped" in said[0]

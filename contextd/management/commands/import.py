@@ -1,0 +1,3 @@
+from contextd.management.commands.export import Command
+
+__all__ = ["Command"]
