@@ -79,7 +79,7 @@ class Shipped(SearchByMeaning):
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         with transaction.atomic():
-            own = queryset.filter(shipped=None)
+            own = queryset.filter(shipped__isnull=True)
             search.forget(self.search_domain, list(own.values_list("pk", flat=True)))
             own.delete()
             changes.announce("resources")

@@ -209,3 +209,12 @@ def test_sessions_are_shown_and_not_edited(admin_client: Client, call: Call, kno
     assert "disk-full" in page
     assert Diagnosis.objects.get().status == "open"
     assert admin_client.get(f"{SESSIONS}add/").status_code == 403
+
+
+def test_patterns_that_people_wrote_are_deleted_together(admin_client: Client, know: Know) -> None:
+    chosen = [know("module-missing").pk, know("disk-full").pk]
+    form = {"action": "delete_selected", "_selected_action": chosen, "post": "yes"}
+
+    admin_client.post(PATTERNS, form)
+
+    assert not Pattern.objects.exists()
