@@ -42,7 +42,7 @@ def cut(text: str, language: str) -> CutFile:
         outlined = grammar.outline(text, language)
     else:
         return CutFile([Chunk(1, len(lines), text, ())], [])
-    units = [*_packed(Cutter(lines, outlined).units())]
+    units = [*_packed(Chunker(lines, outlined).units())]
     chunks = [
         Chunk(unit.first + 1, unit.last + 1, _joined(lines, unit), unit.symbols) for unit in units
     ]
@@ -66,7 +66,7 @@ class Unit:
     scope: str | None
 
 
-class Cutter:
+class Chunker:
     """Walks through an outline, line after line."""
 
     def __init__(self, lines: Sequence[str], outlined: Outline) -> None:
