@@ -17,6 +17,7 @@ from gateway import names
 WORD_LENGTH = 1000
 GLOB_LENGTH = 200
 NAME_LENGTH = 1000
+DEFAULT_STARTUP_TIMEOUT_MS = 15_000
 HOUR_MS = 3_600_000
 LINES = "\t\r\n"
 """What a value may have that is no character of a line, such as a key of several lines."""
@@ -131,7 +132,9 @@ class Upstream(models.Model):
     )
     request_timeout_ms = milliseconds(30_000, 100, 280_000, "How long one call may take")
     discovery_timeout_ms = milliseconds(15_000, 100, 280_000, "How long listing its tools may take")
-    startup_timeout_ms = milliseconds(15_000, 100, 280_000, "How long its start may take")
+    startup_timeout_ms = milliseconds(
+        DEFAULT_STARTUP_TIMEOUT_MS, 100, 280_000, "How long its start may take"
+    )
     heartbeat_interval_ms = milliseconds(15_000, 100, HOUR_MS, "How often it is asked to answer")
     stale_timeout_ms = milliseconds(
         30_000, 100, HOUR_MS, "How long it may be silent before it is replaced"

@@ -197,7 +197,11 @@ class Connection:
             async with asyncio.timeout(seconds):
                 await sdk.negotiate_auto(self._session)
         except TimeoutError:
-            raise Lost(f"it did not answer within {seconds:g} s of its start") from None
+            raise Lost(
+                f"it did not answer within {seconds:g} s of its start; if it needs longer, for "
+                "instance to download itself, raise its Startup timeout ms in the admin, or run "
+                "its command once by hand; then restart it"
+            ) from None
         except MCPError as error:
             await self._last_words()
             raise Lost(f"no handshake: {error.error.message}") from None

@@ -178,9 +178,12 @@ def test_with_a_gateway_it_is_well(add: Add, call: Call) -> None:
 
 def test_the_command_adds_shows_and_removes(transactional_db: None, output: Any) -> None:
     output(
-        "add", "lab", "--set", "KEY=secret", "--deny", "drop_*", "--command", "lab-mcp", "--stdio"
+        *("add", "lab", "--set", "KEY=secret", "--deny", "drop_*", "--startup-timeout", "90"),
+        *("--command", "lab-mcp", "--stdio"),
     )
     added = Upstream.objects.get()
+
+    assert added.startup_timeout_ms == 90_000
 
     assert added.command == ["lab-mcp", "--stdio"]
     assert UpstreamSetting.objects.get().value == "secret"
@@ -202,6 +205,7 @@ def test_the_command_adds_shows_and_removes(transactional_db: None, output: Any)
 
     output("remove", "lab")
     assert not Upstream.objects.exists()
+    assert "There are no upstreams" in output("list")
 
 
 def test_the_command_tests_what_runs(add: Add, output: Any) -> None:
@@ -222,6 +226,8 @@ def test_what_was_just_added_can_be_tested_at_once(gateway: None, output: Any) -
     [
         (["add", "Bad_Name", "--command", "true"], "namespace: Use up to 24 lower-case letters"),
         (["add", "odd"], "Give stdio a command"),
+        (["add", "odd", "--startup-timeout", "soon", "--command", "y"], "'soon' is not a number"),
+        (["add", "odd", "--startup-timeout", "999", "--command", "y"], "startup_timeout_ms: .*280"),
         (
             ["add", "odd", "--image", "a", "--command", "true"],
             "Only docker upstreams have an image",

@@ -107,7 +107,7 @@ def test_one_that_answers_nothing_any_more_is_left_at_once(add_web: Add, call: C
 
     lost = upstream.events.filter(reason__contains="it has not answered for 0.3 s")
     wait_for(lost.exists)
-    wait_for(lambda: upstream.events.filter(reason__contains="did not answer within").exists())
+    wait_for(lambda: upstream.events.filter(reason__contains="Startup timeout").exists())
 
 
 def test_a_compressed_answer_is_refused(add_web: Add, call: Call) -> None:

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from contextd.errors import ContextdError
 from gateway import offering, pinning, place, services
-from gateway.models import Isolation, Transport, Upstream
+from gateway.models import DEFAULT_STARTUP_TIMEOUT_MS, Isolation, Transport, Upstream
 
 
 class Command(BaseCommand):
@@ -41,6 +41,8 @@ class Command(BaseCommand):
         for upstream in Upstream.objects.all():
             state = services.described(upstream) if upstream.is_enabled else "switched off"
             self.stdout.write(f"{upstream}\t{upstream.transport}\t{state}")
+        if not Upstream.objects.exists():
+            self.stdout.write("There are no upstreams; add one with: gateway add NAME ...")
         if not place.is_reached():
             self.stderr.write(f"{place.not_running()}: the states are the last that were noted")
 
@@ -58,6 +60,7 @@ class Command(BaseCommand):
             allowed_tools=options["allow"],
             denied_tools=options["deny"],
             caller_headers=options["forward_header"],
+            startup_timeout_ms=options["startup_timeout"],
         )
         services.add(upstream, dict(options["set"]))
         self.stdout.write(f"added: {namespace}")
@@ -126,6 +129,13 @@ def add_add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--allow", action="append", default=[], help="glob of tools to offer")
     parser.add_argument("--deny", action="append", default=[], help="glob of tools never to offer")
+    parser.add_argument(
+        "--startup-timeout",
+        type=milliseconds,
+        default=DEFAULT_STARTUP_TIMEOUT_MS,
+        metavar="SECONDS",
+        help="how long a start may take, a download by npx or uvx included; 15 unless set",
+    )
     parser.add_argument("--plain-json", action="store_true", help="no YAML of structured results")
     parser.add_argument(
         "--command",
@@ -140,6 +150,13 @@ def pair(text: str) -> tuple[str, str]:
     if not separator:
         raise ArgumentTypeError(f"{name!r} is not NAME=VALUE")
     return name, value
+
+
+def milliseconds(seconds: str) -> int:
+    try:
+        return round(float(seconds) * 1000)
+    except (ValueError, OverflowError):
+        raise ArgumentTypeError(f"{seconds!r} is not a number of seconds") from None
 
 
 def transport_of(options: dict[str, Any]) -> Transport:
