@@ -5,6 +5,9 @@ from functools import lru_cache
 
 from contextd import faults
 
+ENOUGH_WORDS = 2
+"""An error with fewer informative words is vague."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -23,9 +26,10 @@ class Reading:
     def text(self) -> str:
         return f"{self.headline}\n{self.details}".strip()
 
-    def found_by(self, solution: str) -> tuple[str, str]:
-        """Headline and body of what is searched."""
-        return self.headline, f"{self.details}\n{solution}".strip()
+    @property
+    def is_vague(self) -> bool:
+        """Whether it says only that something failed, as `KeyError` and `exit code 1` do."""
+        return len(faults.informative_words(self.text)) < ENOUGH_WORDS
 
 
 @lru_cache(maxsize=64)

@@ -18,6 +18,8 @@ ENOUGH_WORDS = 0.5
 SAME_TYPE, SAME_STACK = 0.05, 0.15
 ENOUGH_OF_STACK = 0.5
 TRUST = 0.1
+VAGUE = 0.6
+"""A vague error matches another one only so far, unless both read the same."""
 
 COMPARED = ["error_type", "calls", "seen_count", "worked", "did_not_work", "outdated"]
 WEIGHTS = Weights(
@@ -49,15 +51,20 @@ class Scores:
 def score(read: Reading, hit: Hit, remediation: Remediation) -> Scores:
     overlap = faults.stack_overlap(read.calls, remediation.calls)
     same_type = faults.same_type(read.error_type, remediation.error_type)
-    trust = trust_in(remediation)
+    weight = trust_in(remediation) * specificity(read, hit)
     return Scores(
-        semantic=min(1.0, trust * semantic(hit)),
-        string=min(1.0, trust * string(hit, same_type=same_type, overlap=overlap)),
+        semantic=min(1.0, weight * semantic(hit)),
+        string=min(1.0, weight * string(hit, same_type=same_type, overlap=overlap)),
         same_stack=overlap >= ENOUGH_OF_STACK,
         same_type=same_type,
         confidence=remediation.confidence,
         seen_count=remediation.seen_count,
     )
+
+
+def specificity(read: Reading, hit: Hit) -> float:
+    """Return 1, or less for an error that says only that something failed."""
+    return VAGUE if read.is_vague and hit.trigram < 1 else 1.0
 
 
 def semantic(hit: Hit) -> float:

@@ -84,7 +84,7 @@ def save(
 ) -> Saved:
     """Keep a fix; the same fix of the same error strengthens the one that is kept already."""
     read = reading.read(error_message, stack_trace, error_type)
-    prepared = search.prepare(*read.found_by(solution))
+    prepared = search.prepare_parts(parts_of(read, solution))
     with limits.transaction():
         project = projects.resolve(caller, project_path, context) if project_path else None
         remediation, is_new = Remediation.objects.get_or_create(
@@ -109,9 +109,20 @@ def save(
     return Saved(remediation, prepared.notice)
 
 
+def parts_of(read: Reading, solution: str) -> list[search.Part]:
+    """The passages to search. The solution is one of its own, so that it changes no score."""
+    return [search.Part(read.headline, read.details), search.Part("", solution)]
+
+
 def digest_of(solution: str) -> str:
-    """The same for the same words, however they are laid out."""
-    return hashlib.sha256(" ".join(solution.split()).encode()).hexdigest()
+    """Return the same hash for the same words, whatever their layout, capitals or last full stop.
+
+    Only a word's first letter may be a capital or not: `-d` and `-D` differ.
+    """
+    words = (
+        word.lower() if word.istitle() and len(word) > 1 else word for word in solution.split()
+    )
+    return hashlib.sha256(" ".join(words).rstrip(" .!").encode()).hexdigest()
 
 
 def _seen_again(remediation: Remediation) -> Saved:
@@ -164,7 +175,7 @@ def _change_text(caller: Caller, remediation_id: str, changes: Mapping[str, Any]
     before = get(caller, remediation_id)
     text = {name: changes.get(name, getattr(before, name)) for name in TEXT}
     read = reading.read(text["error_message"], text["stack_trace"], text["error_type"])
-    prepared = search.prepare(*read.found_by(text["solution"]))
+    prepared = search.prepare_parts(parts_of(read, text["solution"]))
     derived = {
         "fingerprint": read.fingerprint,
         "solution_digest": digest_of(text["solution"]),

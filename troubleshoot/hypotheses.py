@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from contextd.search import terms
 from remediations.services import Match as PastFix
@@ -54,12 +55,13 @@ class Action(Part):
 
 
 class Hypothesis(Part):
-    """`odds` are logarithmic, from its own evidence alone; other ones do not change them."""
+    """One possible cause; its `log_odds` come from its own evidence alone, not from its rivals."""
 
     id: str
     description: str
     root_cause: str
-    odds: float
+    # Sessions of earlier versions are kept with the second name.
+    log_odds: Annotated[float, Field(validation_alias=AliasChoices("log_odds", "odds"))]
     evidence: list[str]
     category: str
     severity: str
@@ -69,7 +71,7 @@ class Hypothesis(Part):
 
     @property
     def probability(self) -> float:
-        return weighing.probability(self.odds)
+        return weighing.probability(self.log_odds)
 
     @property
     def verification_steps(self) -> list[str]:
@@ -78,14 +80,14 @@ class Hypothesis(Part):
 
 def form(symptom: Symptom, matches: Sequence[Match], fixes: Sequence[PastFix]) -> list[Hypothesis]:
     """One for each root cause, the likeliest first; a past fix joins its pattern, if it has one."""
-    likely = [m for m in matches if weighing.probability(m.odds) >= WORTH_NAMING][: 2 * MOST]
+    likely = [m for m in matches if weighing.probability(m.log_odds) >= WORTH_NAMING][: 2 * MOST]
     cases = {match.pattern.pk: cases_of(match.pattern, fixes) for match in likely}
     joined = {fix.remediation.pk for of_pattern in cases.values() for fix in of_pattern}
     alone = [fix for fix in fixes if fix.remediation.pk not in joined]
     named = {match.pattern.key: match.pattern.title for match in likely}
     formed = [of_pattern(symptom, match, cases[match.pattern.pk], named) for match in likely]
     formed += _of_fixes(symptom, alone)
-    return sorted(formed, key=lambda one: (-one.odds, one.id))[:MOST]
+    return sorted(formed, key=lambda one: (-one.log_odds, one.id))[:MOST]
 
 
 def cases_of(pattern: Pattern, fixes: Sequence[PastFix]) -> list[PastFix]:
@@ -111,7 +113,7 @@ def of_pattern(
         id=pattern.key,
         description=pattern.title,
         root_cause=pattern.cause,
-        odds=match.odds + weighing.odds_of_cases(cases),
+        log_odds=match.log_odds + weighing.log_odds_of_cases(cases),
         evidence=[*_evidence(symptom, match), *map(_told, cases)],
         category=pattern.category,
         severity=pattern.severity,
@@ -230,7 +232,7 @@ def _of_past_error(symptom: Symptom, fixes: Sequence[PastFix]) -> Hypothesis:
         id=f"remediation:{remediation.pk}",
         description=f"The same as an error that was fixed before: {remediation}",
         root_cause=remediation.solution,
-        odds=weighing.odds_of_fix(best.scores),
+        log_odds=weighing.log_odds_of_fix(best.scores),
         evidence=[*evidence, *map(_told, others)],
         category=general.category_of(symptom.kind),
         severity=remediation.severity or "medium",

@@ -7,13 +7,19 @@ from django.db.models import QuerySet
 
 from contextd import search
 from contextd.search import Hit
-from troubleshoot import library, signatures, weighing
+from troubleshoot import library, signatures, vocabulary, weighing
 from troubleshoot.models import Pattern
 from troubleshoot.symptoms import Symptom
+from troubleshoot.vocabulary import Vocabulary
 from troubleshoot.weighing import Evidence
 
 LOOKED_AT = 12
 """By words and meaning, beside all with a signature; 25 diagnose the labelled errors no better."""
+
+NO_PATTERNS = (
+    "The knowledge base is empty: its patterns are still being loaded, or `manage.py load_shipped` "
+    "has not run. Ask again later."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +31,8 @@ class Match:
     text: str
 
     @property
-    def odds(self) -> float:
-        return self.evidence.odds
+    def log_odds(self) -> float:
+        return self.evidence.log_odds
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +61,16 @@ def find(
     )
     hits = {hit.record_id: hit for hit in found.hits}
     signed = signatures.found_in(symptom.texts, signatures.current())
+    known = vocabulary.current()
     candidates = Pattern.objects.published() if among is None else among
     patterns = candidates.filter(pk__in={*hits, *signed}).defer("shipped", "offered")
     matches = [
-        _match(symptom, pattern, hits.get(pattern.pk), signed, category, tags)
+        _match(symptom, pattern, hits.get(pattern.pk), signed, known, category, tags)
         for pattern in patterns
     ]
     return Matches(
-        sorted(matches, key=lambda match: (-match.odds, match.pattern.key)), found.notice
+        sorted(matches, key=lambda match: (-match.log_odds, match.pattern.key)),
+        found.notice if known.patterns else NO_PATTERNS,
     )
 
 
@@ -71,6 +79,7 @@ def _match(
     pattern: Pattern,
     hit: Hit | None,
     signed: dict[int, str],
+    known: Vocabulary,
     category: str | None,
     tags: Sequence[str],
 ) -> Match:
@@ -79,6 +88,7 @@ def _match(
         pattern,
         hit,
         signed.get(pattern.pk, ""),
+        known=known,
         category=category,
         tags=frozenset(tag.lower() for tag in tags),
     )

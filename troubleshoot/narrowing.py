@@ -1,9 +1,10 @@
-"""Chooses the next single check, and draws what follows from its outcome."""
+"""Chooses the next single check, and draws the conclusion from its outcome."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from troubleshoot import weighing
 from troubleshoot.hypotheses import Check, Hypothesis
 
 Outcome = Literal["as_expected", "not_as_expected", "unclear"]
@@ -11,18 +12,18 @@ Outcome = Literal["as_expected", "not_as_expected", "unclear"]
 SPEAKS_FOR, SPEAKS_AGAINST = 2.0, -2.5
 """What a check adds to the logarithm of the odds; not to find it weighs more than to find it."""
 
-KNOWN = 0.25
-"""Below that no hypothesis is called a cause, unless it stands."""
+KNOWN = 0.4
+"""A hypothesis of a lower probability is not called a cause, unless it stands."""
 
 STANDS, AHEAD = 1.0, 1.5
-"""These odds has a hypothesis that stands, and so far is it ahead of those not ruled out."""
+"""A hypothesis stands from these log-odds on, when it is so far ahead of those not ruled out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
-    """What is left after some checks: the likeliest first, and what to look at next.
+    """The hypotheses left after some checks, the likeliest first, and the next check.
 
-    `standing` is the one that is as good as proved; then there is nothing more to look at.
+    `standing` is the one that is as good as proved; then no check is left to make.
     """
 
     hypotheses: list[Hypothesis]
@@ -38,12 +39,28 @@ class Narrowed:
         first = self.hypotheses[0]
         return first if first.probability >= KNOWN else None
 
+    @property
+    def confidence(self) -> float:
+        """How sure the first hypothesis is: its probability, by its share of the odds of all.
+
+        So a single weak match stays weak, and each of n causes that are as likely gets a part.
+        Rivals of one that stands do not count.
+        """
+        if self.standing:
+            return self.standing.probability
+        if not self.hypotheses:
+            return 0.0
+        first, *others = (weighing.odds(one.log_odds) for one in self.hypotheses)
+        return self.hypotheses[0].probability * first / (first + sum(others))
+
 
 def narrow(hypotheses: Sequence[Hypothesis], outcomes: Mapping[str, Outcome]) -> Narrowed:
     checks = [check for one in hypotheses for check in one.checks]
     gains = {one.id: _gain(one.id, checks, outcomes) for one in hypotheses}
-    weighed = [one.model_copy(update={"odds": one.odds + gains[one.id]}) for one in hypotheses]
-    ranked = sorted(weighed, key=lambda one: (-one.odds, one.id))
+    weighed = [
+        one.model_copy(update={"log_odds": one.log_odds + gains[one.id]}) for one in hypotheses
+    ]
+    ranked = sorted(weighed, key=lambda one: (-one.log_odds, one.id))
     left = [one for one in ranked if gains[one.id] > SPEAKS_AGAINST]
     ruled_out = [one for one in ranked if gains[one.id] <= SPEAKS_AGAINST]
     next_check = _next_check(left, outcomes)
@@ -64,17 +81,17 @@ def _gain(hypothesis: str, checks: Sequence[Check], outcomes: Mapping[str, Outco
 def _standing(
     left: Sequence[Hypothesis], gains: Mapping[str, float], *, is_last: bool
 ) -> Hypothesis | None:
-    """The likeliest one for which a check spoke, when it is far ahead or there is no other."""
+    """Return the likeliest if a check supports it, and it is far ahead or the only one left."""
     if not left or gains[left[0].id] <= 0:
         return None
     best, *others = left
-    is_ahead = all(best.odds - other.odds >= AHEAD for other in others)
+    is_ahead = all(best.log_odds - other.log_odds >= AHEAD for other in others)
     is_alone = is_last and not others
-    return best if (best.odds >= STANDS and is_ahead) or is_alone else None
+    return best if (best.log_odds >= STANDS and is_ahead) or is_alone else None
 
 
 def _next_check(left: Sequence[Hypothesis], outcomes: Mapping[str, Outcome]) -> Check | None:
-    """Of the likeliest that has one: its own first, then what tells it from those left."""
+    """Choose that of the likeliest with one: its own first, then one that excludes a rival."""
     ids = {one.id for one in left}
     for hypothesis in left:
         for check in hypothesis.checks:

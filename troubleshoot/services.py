@@ -20,9 +20,6 @@ from troubleshoot.similar import KnownError, SimilarIssue
 from troubleshoot.symptoms import Symptom
 
 DIAGNOSIS = "diagnosis"
-RIVALRY = 0.5
-"""How much a second hypothesis that is as likely takes away from the confidence in the first."""
-
 UNKNOWN = "Unknown: nothing that is known fits this error well."
 
 FIX_MATCHES = 0.6
@@ -78,7 +75,7 @@ class Answer:
 
     @property
     def confidence(self) -> float:
-        return confidence_in(self.narrowed.hypotheses)
+        return self.narrowed.confidence
 
     @property
     def category(self) -> str:
@@ -95,7 +92,7 @@ class Answer:
         if self.best:
             return self.best.root_cause
         kind = f" It is of the kind “{self.symptom.kind}”." if self.symptom.kind else ""
-        return f"{UNKNOWN}{kind}"
+        return f"{UNKNOWN}{kind}{_nearest(self.narrowed)}"
 
     @property
     def actions(self) -> list[Action]:
@@ -112,15 +109,11 @@ class Answer:
         return replace(self, notices=(*self.notices, *(one for one in notices if one)))
 
 
-def confidence_in(ranked: Sequence[Hypothesis]) -> float:
-    """In the first: how much speaks for it, less where as much speaks for another one.
-
-    Not what remains when all shares are made to add up to one, so a weak match alone stays weak.
-    """
-    if not ranked:
-        return 0.0
-    first, *others = (one.probability for one in ranked)
-    return first * (1 - RIVALRY * max(others, default=0.0))
+def _nearest(narrowed: Narrowed) -> str:
+    """Name the likeliest of what is left, although too little supports it."""
+    if not narrowed.hypotheses:
+        return ""
+    return f" Nearest known: “{narrowed.hypotheses[0].description}”."
 
 
 def recommended(hypothesis: Hypothesis) -> list[Action]:
@@ -224,13 +217,15 @@ class Progress:
 
     @property
     def confidence(self) -> float:
-        return confidence_in(self.narrowed.hypotheses)
+        return self.narrowed.confidence
 
     @property
     def root_cause(self) -> str:
         if best := self.narrowed.best:
             return best.root_cause
-        return UNKNOWN if self.narrowed.hypotheses else "Unknown: every hypothesis is ruled out."
+        if not self.narrowed.hypotheses:
+            return "Unknown: every hypothesis is ruled out."
+        return f"{UNKNOWN}{_nearest(self.narrowed)}"
 
     @property
     def actions(self) -> list[Action]:

@@ -10,6 +10,7 @@ from typing import Any
 import regex
 
 from contextd import limits
+from troubleshoot import vocabulary
 from troubleshoot.models import Pattern
 
 LONGEST = 20_000
@@ -19,9 +20,6 @@ SECONDS = 1.0
 """One that takes longer is left out: people write them, and some cannot be searched for."""
 
 SHOWN = 120
-STATE = """
-SELECT count(*), max(updated_at) FROM troubleshoot_pattern WHERE NOT is_draft AND NOT is_retired
-"""
 _TOKEN = re.compile(
     r"""(?P<open>\((?:\?[^)\w]*[:=!<])?) | (?P<close>\)) | (?P<either>\|)
       | (?P<maybe>[?*]|\{\d*,?\d*\}) | (?P<literal>\\[^\w\s]|[^\\.^$|()\[\]{}*+?])
@@ -43,7 +41,7 @@ class Signature:
 
 def current() -> Sequence[Signature]:
     """Those of the published patterns, read anew when one of them has changed."""
-    ((count, newest),) = limits.rows(STATE, [])
+    ((count, newest),) = limits.rows(vocabulary.STATE, [])
     return _of_state(count, newest)
 
 

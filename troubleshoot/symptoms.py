@@ -61,6 +61,11 @@ class Symptom:
         return next((match[1] for match in found if match), None)
 
     @property
+    def informative_words(self) -> list[str]:
+        """The words that distinguish the error, in the form that it is searched in."""
+        return faults.informative_words(self.read.text)
+
+    @property
     def language(self) -> str:
         return technology_of(self.fault.language)
 
@@ -72,6 +77,11 @@ class Symptom:
 
     def names_one_of(self, technologies: Sequence[str]) -> bool:
         return bool(self.technologies & {technology_of(name) for name in technologies})
+
+    def names_tool_of(self, technologies: Sequence[str]) -> bool:
+        """Whether it names one of these that is not a programming language."""
+        named = self.technologies & {technology_of(name) for name in technologies}
+        return bool(named - _LANGUAGES)
 
     def excludes(self, technologies: Sequence[str]) -> bool:
         """Whether the error is told in a language that is none of these."""

@@ -13,6 +13,21 @@ _CODES = re.compile(
 )
 _ERASED = re.compile(r"\r\x1b\[[0-2]?K|\x1b\[2K(?:\x1b\[1?G|\r)")
 
+# Editors, chats and GNU tools print these for the plain ones that signatures are written with.
+_QUOTES = str.maketrans(
+    dict.fromkeys("\u00b4\u2018\u2019\u201a\u201b\uff07", "'")
+    | dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\uff02", '"')
+)
+_ENTITIES = {
+    **dict.fromkeys(("&#x27;", "&#39;", "&#039;", "&apos;"), "'"),
+    **dict.fromkeys(("&#x22;", "&#34;", "&quot;"), '"'),
+    "&lt;": "<",
+    "&gt;": ">",
+}
+_ENTITY = re.compile("|".join(_ENTITIES))
+# Terraform draws a line in front of what it says.
+_FRAME = re.compile(r"^[\u2502\u2577\u2575](?:[ ]|$)", re.MULTILINE)
+
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _STAMP = rf"\d{{2,4}}[-/]\d\d[-/]\d\d[T ]{_TIME}(?:[ ]?(?:Z|UTC|[+-]\d\d:?\d\d))?"
 _END = r"(?:[ ]|$)"
@@ -50,6 +65,7 @@ _LEVEL_FORMS = (
     r"\[(?:{level})\][ ]\d+\#\d+:[ ](?:\*\d+[ ])?",  # nginx
     r"\[(?:{level})\][ ]?",  # Maven, Gradle
     r"(?:{level}):[\w.-]{{1,200}}:",  # Python
+    r"(?:{level})[ ]+{logger}[ ]+(?=[A-Z]\w{{0,100}}(?:Error|Exception):[ ])",
     r"-[ ]{logger}[ ]-[ ](?:{level})[ ]-[ ]",
     r"\|[ ](?:{level})[ ]+\|[ ][^|\n]{{1,200}}?[ ]-[ ]",  # loguru
     r"\[{stamp}:[ ](?:{level})/[\w-]{{1,80}}\][ ]",  # Celery
@@ -84,10 +100,10 @@ _SERVICE = re.compile(
 def clean(text: str) -> str:
     """The text without colours, progress, time stamps and log prefixes; lines stay lines.
 
-    An error's level stays in front of its message, as in `ERROR: disk is full`. Cleaning twice
-    changes nothing more.
+    Typographic quotes become plain ones. An error's level stays in front of its message, as in
+    `ERROR: disk is full`. Cleaning twice changes nothing more.
     """
-    plain = _without_codes(_without_erased(text))
+    plain = _with_plain_quotes(_without_codes(_without_erased(text)))
     if "\t" in plain:
         plain = _JOB.sub("", plain).replace("\t", "    ")
     undecorated = _DECORATION.sub(_level, _without_overwritten(plain))
@@ -103,7 +119,7 @@ def clean_records(text: str) -> str:
 
     Such lines are those of a trace; what comes after them is no part of its message.
     """
-    printed, cleaned = text.replace("\t", "    "), clean(text)
+    printed, cleaned = _with_plain_quotes(text).replace("\t", "    "), clean(text)
     if printed == cleaned:
         return cleaned
     records: list[str] = []
@@ -113,6 +129,14 @@ def clean_records(text: str) -> str:
         records += ["", line] if is_begun and not was_begun else [line]
         was_begun = is_begun
     return "\n".join(records)
+
+
+def _with_plain_quotes(text: str) -> str:
+    """Entities of HTML are replaced too where a text has no plain quotes beside them."""
+    plain = text if text.isascii() else _FRAME.sub("", text.translate(_QUOTES))
+    if "&" not in plain or "'" in plain or '"' in plain:
+        return plain
+    return _ENTITY.sub(lambda entity: _ENTITIES[entity[0]], plain)
 
 
 def _without_erased(text: str) -> str:

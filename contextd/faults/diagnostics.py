@@ -42,7 +42,8 @@ _PYTHON_TYPES = {
     if isinstance(value, type) and issubclass(value, BaseException)
 } - {  # other languages have these too
     "Exception", "Warning", "TypeError", "SyntaxError", "NameError", "IndexError", "KeyError",
-    "RuntimeError", "NotImplementedError", "ZeroDivisionError",
+    "RuntimeError", "NotImplementedError", "ZeroDivisionError", "AssertionError", "TimeoutError",
+    "EOFError", "IOError", "StopIteration", "SystemExit", "MemoryError", "SystemError",
 }  # fmt: skip
 
 _Table = tuple[tuple[str, re.Pattern[str]], ...]

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from contextd.faults.families import type_name
 from contextd.faults.fault import Fault, Frame
 from contextd.faults.normalize import normalize
 
@@ -41,13 +42,15 @@ def stack_overlap(one: Sequence[str], other: Sequence[str]) -> float:
 
 
 def fingerprint(fault: Fault, printed: str, error_type: str = "") -> str:
-    """The same for an error that occurs again: of its type, normalised message and signature.
+    """Return the same hash for an error that occurs again: of type, message and signature.
 
-    Where the message is a guess, all that was `printed` counts, as focused and normalised.
+    The type that the text prints counts before the one that a caller names, and packages do not
+    count. Where the message is a guess, all that was `printed` counts, as focused and normalised.
     """
-    is_told = fault.error_type and not fault.is_guessed
-    message = normalize(fault.message) if is_told else printed
-    parts = (error_type or fault.error_type, message, *signature(fault))
+    is_read = fault.error_type and not fault.is_guessed
+    message = normalize(fault.message) if is_read else printed
+    named = fault.error_type if is_read else error_type or fault.error_type
+    parts = (type_name(named), message.rstrip(" .!"), *signature(fault))
     return hashlib.sha256("\0".join(parts).lower().encode("utf-8", "replace")).hexdigest()
 
 

@@ -153,3 +153,18 @@ def test_places_without_an_error_are_no_trace() -> None:
 
 def test_an_endless_message_is_cut() -> None:
     assert len(parse("ValueError: " + "x" * 50_000).message) == 2_000
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("AssertionError: expected [] to have a length of 2", ""),
+        ("TimeoutError: Navigation timeout of 30000 ms exceeded", ""),
+        ("fatal error: openssl/ssl.h: No such file or directory", ""),
+        ("fatal error: all goroutines are asleep - deadlock!", "go"),
+        ("fatal error: bad state\n\ngoroutine 1 [running]:", "go"),
+        ("AttributeError: 'Cart' object has no attribute 'x'", "python"),
+    ],
+)
+def test_a_name_that_several_languages_have_tells_none(text: str, language: str) -> None:
+    assert parse(text).language == language

@@ -75,6 +75,36 @@ def test_what_varies_between_runs_does_not_make_it_another_error(call: Call) -> 
     assert Remediation.objects.get().seen_count == 2
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"error_type": "java.lang.NullPointerException"}, {"error_type": "NullPointerException"}),
+        ({"error_type": "Whatever"}, {"error_message": "ValueError: bad cart."}),
+        ({"solution": "Raise request.timeout.ms"}, {"solution": "raise request.timeout.ms."}),
+        ({"error_message": "dial 127.0.0.1:80 failed"}, {"error_message": "dial [::1]:80 failed"}),
+        ({"error_message": "\u2502 Error: no plan"}, {"error_message": "Error: no plan"}),
+        ({"error_message": "rm: x \u2018y\u2019"}, {"error_message": "rm: x 'y'"}),
+    ],
+)
+def test_another_spelling_is_the_same_error_or_fix(
+    call: Call, one: dict[str, str], other: dict[str, str]
+) -> None:
+    fix = {"error_message": "ValueError: bad cart", "error_type": "ValueError", "solution": "Wait"}
+    if "error_type" in other:
+        fix["error_message"] = "the cart is bad"
+    call("remediation_save", **(fix | one))
+    call("remediation_save", **(fix | other))
+
+    assert Remediation.objects.get().seen_count == 2
+
+
+def test_options_that_differ_in_their_case_are_other_fixes(call: Call) -> None:
+    call("remediation_save", **{**BOOM, "solution": "git branch -d old"})
+    call("remediation_save", **{**BOOM, "solution": "git branch -D old"})
+
+    assert Remediation.objects.count() == 2
+
+
 def test_errors_that_end_alike_are_kept_apart(call: Call) -> None:
     fix = {"error_type": "Error", "solution": "restart"}
     call("remediation_save", error_message="the port is taken\nexit status 1", **fix)

@@ -46,6 +46,36 @@ def test_results_carry_what_was_saved_and_how_well_it_fits(call: Call, save: Sav
     assert 0 < match.semantic_score <= 1
 
 
+def test_fixes_of_the_same_error_are_ordered_by_what_worked_not_by_their_length(
+    call: Call, save: Save
+) -> None:
+    error = "the frob daemon lost its socket"
+    short = save(error, solution="rm -rf /var/lib/frob")
+    long = save(error, solution="Stop the daemon, remove its stale socket, then start it again.")
+
+    before = call("remediation_search", error_message=error).results
+    call("remediation_feedback", id=long, outcome="worked")
+    after = call("remediation_search", error_message=error)
+
+    assert len({match.match_score for match in before}) == 1
+    assert ids(after) == [long, short]
+
+
+@pytest.mark.parametrize("line", ["Error", "KeyError", "exit code 1", "Build failed"])
+def test_an_error_that_says_nothing_matches_none(call: Call, save: Save, line: str) -> None:
+    save("KeyError: 'shipping_address' in the checkout", error_type="KeyError")
+    save("Error: connect ECONNREFUSED 127.0.0.1:9095")
+    save("Build failed: the compiler was killed with exit code 1")
+
+    assert ids(call("remediation_search", error_message=line)) == []
+
+
+def test_an_error_that_says_nothing_is_found_as_it_was_saved(call: Call, save: Save) -> None:
+    saved = save("KeyError", error_type="KeyError")
+
+    assert ids(call("remediation_search", error_message="KeyError")) == [saved]
+
+
 def test_the_best_match_comes_first_and_limit_cuts_the_rest(call: Call, save: Save) -> None:
     for number in range(4):
         save(f"cannot open file number {'abcd'[number]}")

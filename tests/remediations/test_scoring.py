@@ -95,7 +95,8 @@ def test_equal_matches_are_decided_by_what_is_known_to_work_then_by_how_often_it
 
 
 def test_the_engine_orders_by_the_same_numbers_but_for_boosts_and_feedback() -> None:
-    read, remediation = Reading("", "", "", (), ""), Remediation(error_type="Boom")
+    read = Reading("turbine 4 lost its cooling", "", "", (), "")
+    remediation = Remediation(error_type="Boom")
     weak, strong = hit(0.5, 0.2, 0.1), hit(0.3, 0.4, 0.6)
 
     for one in (weak, strong):

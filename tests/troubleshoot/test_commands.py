@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from troubleshoot import knowledge
 from troubleshoot.commands import dangers, dangers_in_prose
 from troubleshoot.commands.judging import UNREADABLE
 
@@ -143,6 +144,47 @@ DESTRUCTIVE = [
     "aws --profile prod s3 rm s3://bucket --recursive",
     "gcloud --quiet compute instances delete web",
     "cat x | grep y > /dev/sda",
+    "curl -X DELETE 'localhost:9200/logs-2025.01'",
+    "curl -sXDELETE localhost:9200/_all",
+    "curl --request=DELETE https://api.example.com/items/1",
+    "http DELETE localhost:9200/orders",
+    "sudo rabbitmqctl purge_queue debug-events",
+    "rabbitmqctl delete_queue mail --if-empty",
+    "kubectl replace --force -f deploy.yaml",
+    """kubectl -n shop patch certificate tls --type merge -p '{"metadata":{"finalizers":null}}'""",
+    "kubectl taint nodes NODE node.kubernetes.io/out-of-service=x:NoExecute",
+    "kafka-consumer-groups.sh --group billing --topic a --reset-offsets --to-earliest --execute",
+    "kafka-leader-election.sh --election-type unclean --topic orders",
+    "kafka-topics.sh --bootstrap-server kafka:9092 --delete --topic x",
+    """mongosh shop --eval 'db.users.dropIndex("username_1")'""",
+    'mysql -e "KILL 4711"',
+    "psql -c 'SELECT pg_cancel_backend(4711)'",
+    "php artisan key:generate",
+    "sudo umount -l /mnt/share",
+    "pg_resetwal -f /data",
+    "pg_dropcluster 16 main",
+    ": > /var/lib/app/state.db",
+    "cat /dev/null > app.log",
+    "etcdctl del / --prefix",
+    "kind delete cluster",
+    "minikube delete",
+    "vagrant destroy -f",
+    "terraform apply -auto-approve",
+    "terraform apply -replace=aws_instance.a",
+    "terraform taint aws_instance.a",
+    "consul kv delete -recurse x",
+    "ansible all -m shell -a 'rm -rf /x'",
+    """python -c "import shutil; shutil.rmtree('/data')\"""",
+    """node -e "fs.rmSync('x', {recursive: true})\"""",
+    "supabase db reset",
+    "firebase firestore:delete --all-collections",
+    "format C:",
+    "pm2 delete all",
+    "unheard-of cluster destroy",
+    "unheard-of wipe_disk",
+    "pip cache purge",
+    "go clean -modcache",
+    "git lfs migrate import --include=data/*.sql",
 ]
 SAFE = [
     "grep delete app.log",
@@ -213,12 +255,55 @@ SAFE = [
     "df -h",
     "redis-cli -n 1 get shutdown",
     "docker compose -f a.yml exec web python manage.py check",
+    "terraform destroy -help",
+    "make reset",
+    "grep -rn purge src",
+    "unheard-of list delete",
+    "python script.py > out.txt",
+    "echo x > app.log",
+    "cat a.txt > b.txt",
+    "python -c 'import os; print(os.getcwd())'",
+    "curl -X POST https://api.example.com/delete",
+    "vim delete.txt",
+    "umount /mnt/share",
+    "terraform apply",
+    "button.onclick = () => window.location.reload()",
+    "kubectl patch deployment api -p '{}'",
 ]
+NOT_SEEN = {
+    "cmake-stale-cache": "a cache is built again",
+    "dns-port-53-taken": "a link is replaced",
+    "docker-port-already-allocated": "without -v the data stays",
+    "git-secret-push-protection": "the reflog keeps the commits",
+    "git-merge-conflict": "the reflog keeps the commits",
+    "git-unrelated-histories": "the reflog keeps the commits",
+    "git-https-authentication": "a password is asked for again",
+    "linux-disk-full": "a cache is filled again",
+    "linux-filesystem-read-only": "a file system in use is not unmounted",
+    "linux-address-in-use": "the process can end in order",
+    "mysql-foreign-key": "what a dump holds is not seen",
+    "mysql-charset": "what a dump holds is not seen",
+    "python-externally-managed": "it overwrites what the system installed",
+    "redis-out-of-memory": "keys are lost later, by a setting",
+    "ssh-host-key-changed": "the key is asked for again",
+}
+"""Patterns with steps that people call destructive and no rule does."""
 
 
 @pytest.mark.parametrize("command", DESTRUCTIVE)
 def test_what_destroys_is_recognised(command: str) -> None:
     assert dangers(command)
+
+
+def test_destructive_steps_of_the_patterns_are_recognised() -> None:
+    unseen = {
+        written.entry.id
+        for written in knowledge.read().patterns
+        for step in written.entry.fix
+        if step.destructive and step.run and not dangers(step.run)
+    }
+
+    assert unseen <= NOT_SEEN.keys()
 
 
 @pytest.mark.parametrize("command", SAFE)
@@ -249,6 +334,9 @@ def test_what_does_not_is_left_alone(command: str) -> None:
         "As root sudo reboot",
         "~~~\nrm -rf dist\n~~~",
         "```\nrm -rf dist",
+        "Do not forget to run `rm -rf dist`.",
+        "Do not wait; run rm -rf dist",
+        "Then vagrant destroy -f",
     ],
 )
 def test_commands_in_prose_are_found(text: str) -> None:
@@ -272,6 +360,11 @@ def test_commands_in_prose_are_found(text: str) -> None:
         "shutdown was not called",
         "Users could not delete from the UI",
         "The DROP TABLE failed for want of a lock.",
+        "Never run `rm -rf /`",
+        "Do not kill -9 the process",
+        "kubectl delete is not needed",
+        "echo 'rm -rf /'",
+        "Restart it gently instead of `kill -9 4242`.",
     ],
 )
 def test_prose_raises_no_false_alarm(text: str) -> None:

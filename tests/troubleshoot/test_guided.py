@@ -92,7 +92,10 @@ def test_what_is_unlikely_is_not_called_the_cause(call: Call, known: Known) -> N
     narrowed = call("troubleshoot_continue", session_id=begun.session_id, outcome="unclear")
 
     assert begun.root_cause.startswith("Unknown")
-    assert narrowed.root_cause == "Unknown: nothing that is known fits this error well."
+    assert narrowed.root_cause == (
+        "Unknown: nothing that is known fits this error well. "
+        "Nearest known: “A Python module is not installed”."
+    )
     assert [one.id for one in narrowed.hypotheses] == ["module-missing"]
     assert "save the fix" in narrowed.recommended_actions[-1].description
 
@@ -121,12 +124,12 @@ def test_a_session_is_the_callers_own(call: Call, known: Known, caller: Caller) 
             )
 
 
-def hypothesis(name: str, odds: float, checks: int = 1) -> Hypothesis:
+def hypothesis(name: str, log_odds: float, checks: int = 1) -> Hypothesis:
     return Hypothesis(
         id=name,
         description=name,
         root_cause=name,
-        odds=odds,
+        log_odds=log_odds,
         evidence=[],
         category="general",
         severity="low",
@@ -151,3 +154,28 @@ def test_narrowing_ends_and_asks_nothing_twice(
         assert narrowed.next_check.id not in told
         told[narrowed.next_check.id] = outcome
     assert len(told) <= 3 * len(hypotheses)
+
+
+def test_each_of_n_causes_that_are_as_likely_gets_a_part_of_the_confidence() -> None:
+    alone = narrowing.narrow([hypothesis("h0", 3.0)], {})
+    five = narrowing.narrow([hypothesis(f"h{n}", 3.0) for n in range(5)], {})
+    behind = narrowing.narrow([hypothesis("h0", 3.0), hypothesis("h1", -1.0)], {})
+
+    assert alone.confidence == alone.hypotheses[0].probability
+    assert five.confidence == pytest.approx(alone.confidence / 5)
+    assert behind.confidence > 0.95 * alone.confidence
+
+
+def test_rivals_of_one_that_stands_take_nothing_from_its_confidence() -> None:
+    rivals = [hypothesis("h0", 1.0), hypothesis("h1", 0.8)]
+    settled = narrowing.narrow(rivals, {"h0:0": "as_expected"})
+
+    assert settled.standing is not None
+    assert settled.confidence == settled.standing.probability
+
+
+def test_a_session_of_an_earlier_version_can_be_continued() -> None:
+    kept = hypothesis("h0", 1.5).model_dump()
+    kept["odds"] = kept.pop("log_odds")
+
+    assert Hypothesis.model_validate(kept).log_odds == 1.5

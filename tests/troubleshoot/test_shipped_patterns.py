@@ -10,7 +10,7 @@ import yaml
 from django.conf import settings
 
 from tests.troubleshoot.words_alone import WordsAlone
-from troubleshoot import knowledge
+from troubleshoot import knowledge, signatures, symptoms
 
 LABELLED = settings.BASE_DIR / "tests/troubleshoot/labelled.yaml"
 LEAST_PATTERNS, LEAST_LABELLED = 250, 120
@@ -65,6 +65,36 @@ def test_labelled_errors_are_explained(index: WordsAlone) -> None:
     assert len(known) >= LEAST_LABELLED
     assert sum(bool(right & set(keys[:1])) for right, keys in ranked) / len(known) >= LEAST_FIRST
     assert sum(bool(right & set(keys[:3])) for right, keys in ranked) / len(known) >= LEAST_IN_THREE
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("Error", "ERROR", "error: failed", "Build failed", "CI failed", "an error occurred"),
+        *("Unknown error", "fatal error", "Exception", "panic", "Warning", "KeyError"),
+        *("ValueError", "TypeError", "RuntimeError", "java.lang.IllegalStateException"),
+        *("exit code 1", "Error: Process completed with exit code 1.", "exit status 2"),
+        *("script failed", "npm error", "make: *** [all] Error 2", "Something went wrong"),
+    ],
+)
+def test_a_line_that_says_only_that_something_failed_has_no_information(
+    index: WordsAlone, line: str
+) -> None:
+    """Its words count nothing, so that no pattern without a signature is called the cause."""
+    words = symptoms.read(line, facts={}, tags=()).informative_words
+    said = max(index.vocabulary.information(words, passage.text) for passage in index.passages)
+
+    assert said == 0
+    assert signatures.found_in([line], index.signatures) == {}
+
+
+def test_words_of_few_patterns_say_much(index: WordsAlone) -> None:
+    """All words of a passage are in it, and words of all patterns say nothing."""
+    vocabulary = index.vocabulary
+
+    assert vocabulary.information(["refspec", "unstaged", "rebase"], "refspec unstaged rebase") == 1
+    assert vocabulary.information(["file"], "file") < 0.2
+    assert vocabulary.information(["refspec"], "something else") == 0
 
 
 def test_labelled_errors_share_no_line_with_the_patterns() -> None:

@@ -62,6 +62,7 @@ def test_where_nothing_is_known_there_is_still_an_answer(call: Call, know: Know)
     result = call("troubleshoot", error_message="KeyError: 'x'")
 
     assert (result.hypotheses, result.similar_issues) == ([], [])
+    assert result.notice.startswith("The knowledge base is empty")
     assert result.confidence_score == 0
     assert result.recommended_actions
 

@@ -16,7 +16,7 @@ import numpy as np
 from contextd import search
 from contextd.search import Hit, terms
 from contextd.search.ranking import RECIPE
-from troubleshoot import library, signatures, symptoms, weighing
+from troubleshoot import library, signatures, symptoms, vocabulary, weighing
 from troubleshoot.models import Pattern
 
 COMPARED = 25
@@ -27,6 +27,7 @@ class Passage:
     pattern: int
     is_example: bool
     headline: str
+    text: str
     weights: Mapping[str, float]
 
     @cached_property
@@ -64,7 +65,11 @@ class WordsAlone:
                 weights = terms.weights(cut.counts)
                 for term, weight in weights.items():
                     self.postings[term].append((len(self.passages), weight))
-                self.passages.append(Passage(pattern, is_example, cut.headline, weights))
+                self.passages.append(Passage(pattern, is_example, cut.headline, cut.text, weights))
+
+    @cached_property
+    def vocabulary(self) -> vocabulary.Vocabulary:
+        return vocabulary.of_patterns(self.patterns.values())
 
     @cached_property
     def signatures(self) -> Sequence[signatures.Signature]:
@@ -80,11 +85,15 @@ class WordsAlone:
             known = known | {without_examples_of: bare}
         hits = self._hits(symptom.read.text, symptom.read.headline, without_examples_of)
         signed = signatures.found_in(symptom.texts, self.signatures)
-        odds = {
-            pk: weighing.evidence(symptom, known[pk], hits.get(pk), signed.get(pk, "")).odds
+        log_odds = {
+            pk: weighing.evidence(
+                symptom, known[pk], hits.get(pk), signed.get(pk, ""), known=self.vocabulary
+            ).log_odds
             for pk in {*hits, *signed}
         }
-        return [self.patterns[pk].key for pk in sorted(odds, key=lambda pk: (-odds[pk], pk))]
+        return [
+            self.patterns[pk].key for pk in sorted(log_odds, key=lambda pk: (-log_odds[pk], pk))
+        ]
 
     def _hits(self, text: str, headline: str, left_out: int | None) -> dict[int, Hit]:
         lexical = self._lexical(text, left_out)
@@ -98,8 +107,8 @@ class WordsAlone:
             if passage.pattern not in hits or value > hits[passage.pattern].score:
                 hits[passage.pattern] = Hit(
                     record_id=passage.pattern,
-                    headline="",
-                    text="",
+                    headline=passage.headline,
+                    text=passage.text,
                     first_line=1,
                     last_line=1,
                     score=value,

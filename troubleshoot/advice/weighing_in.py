@@ -6,7 +6,7 @@ from troubleshoot import commands, general
 from troubleshoot.advice.schema import Advice, Suggestion
 from troubleshoot.hypotheses import MOST, Action, Check, Hypothesis
 
-ODDS = {"low": -1.8, "medium": -0.8, "high": 0.0}
+LOG_ODDS = {"low": -1.8, "medium": -0.8, "high": 0.0}
 """Of a cause that only the model names; it is never more likely than not."""
 
 AGREEING = {"low": 0.0, "medium": 0.4, "high": 0.8}
@@ -26,13 +26,15 @@ def with_advice(
         elif suggestion.known_id not in weighed:
             added = _new(number, suggestion, model, kind)
             weighed[added.id] = added
-    return sorted(weighed.values(), key=lambda one: (-one.odds, one.id))[: MOST + 1]
+    return sorted(weighed.values(), key=lambda one: (-one.log_odds, one.id))[: MOST + 1]
 
 
 def _agreed(hypothesis: Hypothesis, suggestion: Suggestion, model: str) -> Hypothesis:
     said = [f"{model} agrees: {reason}" for reason in suggestion.reasons[:2]] or [f"{model} agrees"]
-    odds = hypothesis.odds + AGREEING[suggestion.likelihood]
-    return hypothesis.model_copy(update={"odds": odds, "evidence": [*hypothesis.evidence, *said]})
+    log_odds = hypothesis.log_odds + AGREEING[suggestion.likelihood]
+    return hypothesis.model_copy(
+        update={"log_odds": log_odds, "evidence": [*hypothesis.evidence, *said]}
+    )
 
 
 def _new(number: int, suggestion: Suggestion, model: str, kind: str | None) -> Hypothesis:
@@ -42,7 +44,7 @@ def _new(number: int, suggestion: Suggestion, model: str, kind: str | None) -> H
         id=name,
         description=suggestion.description,
         root_cause=suggestion.root_cause,
-        odds=ODDS[suggestion.likelihood],
+        log_odds=LOG_ODDS[suggestion.likelihood],
         evidence=[f"Only {model} says so, from no known case", *suggestion.reasons],
         category=general.category_of(kind),
         severity="medium",

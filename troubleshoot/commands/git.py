@@ -56,6 +56,7 @@ _GIT: dict[str, Rule] = {
     "stash": with_words("what was stashed is lost", "stash drop", "stash clear"),
     "filter-branch": always("it rewrites all history"),
     "filter-repo": always("it rewrites all history"),
+    "lfs": with_words("it rewrites all history", "lfs migrate import", "lfs migrate export"),
     "reflog": with_words(
         "commits on no branch cannot be found again", "reflog expire", "reflog delete"
     ),

@@ -4,9 +4,11 @@ import re
 from collections.abc import Container, Iterator
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 
 from contextd.syntax import TooHard
-from troubleshoot.commands import programs, rules, shell, sql
+from troubleshoot.commands import programs, rules, shell, sql, verbs
+from troubleshoot.commands.rules import Rule
 from troubleshoot.commands.shell import Invocation
 
 DEEPEST = 4
@@ -77,15 +79,21 @@ def _as_typed(invocation: Invocation) -> str:
 
 def _of(invocation: Invocation, *, deeper: int) -> Iterator[str]:
     for target in invocation.writes_to:
-        if what := programs.of_redirection(target):
+        if what := programs.of_redirection(invocation, target):
             yield what
     if _runs_unseen(invocation):
         yield UNSEEN
-    rule = programs.rule_for(invocation.program)
+    rule = _rule_of(invocation.program)
     if rule and not rules.is_dry(invocation) and (what := rule(invocation)):
         yield what
     if deeper:
         yield from _of_started(invocation, deeper - 1)
+
+
+def _rule_of(program: str) -> Rule | None:
+    """Return that of its verb for a program that is not known and starts no other."""
+    rule = programs.rule_for(program)
+    return rule if rule or program in _STARTERS else verbs.by_verb
 
 
 def _runs_unseen(invocation: Invocation) -> bool:
@@ -150,7 +158,8 @@ def _first_started(invocation: Invocation) -> int:
 def _is_own_verb(manager: Invocation, started: Invocation) -> bool:
     place = _first_operand(manager.arguments, _STARTERS.get(manager.program, set()))
     is_direct = manager.arguments[place : place + 1] == (started.program,)
-    return manager.program in _MANAGERS and is_direct and started.program in _OWN_VERBS
+    is_own = started.program in _OWN_VERBS or not is_known(started.program)
+    return manager.program in _MANAGERS and is_direct and is_own
 
 
 def _started_in_container(invocation: Invocation) -> Iterator[Invocation]:
@@ -181,6 +190,9 @@ def _scripts(invocation: Invocation) -> Iterator[str]:
         yield " ".join(arguments)
     elif invocation.program == "watch":
         yield " ".join(arguments[_first_operand(arguments, _STARTERS["watch"]) :])
+    elif invocation.program == "ansible":
+        given = pairwise(arguments)
+        yield from (script for option, script in given if option in {"-a", "--args"})
     elif invocation.program == "ssh":
         place = _first_operand(arguments, _OF_SSH)
         yield " ".join(arguments[place + 1 :])

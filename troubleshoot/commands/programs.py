@@ -8,12 +8,14 @@ from troubleshoot.commands.rules import (
     LOOKING,
     Rule,
     always,
+    command_words,
     first_of,
     unless_looking,
     with_options,
     with_words,
 )
 from troubleshoot.commands.shell import Invocation
+from troubleshoot.commands.verbs import by_verb
 
 _DEVICE = re.compile(r"/dev/(?:sd|nvme|vd|xvd|hd|mmcblk|mapper/|disk|dm-|md)\w*")
 _WIDE_OPEN = re.compile(r"0?[0-7]?(?:777|666|000)|(?:a|[ugo]*o[ugo]*)?[+=]rwxX?")
@@ -72,9 +74,31 @@ def unless(rule: Rule, *options: str) -> Rule:
     return lambda invocation: None if invocation.options & set(options) else rule(invocation)
 
 
+def replaces_by_force(invocation: Invocation) -> str | None:
+    forced = "--force" in invocation.options and "replace" in command_words(invocation)[:1]
+    return "it deletes the objects before it creates them again" if forced else None
+
+
+_FINALIZERS = re.compile(r"finalizers\W{0,5}(?:null|\[\s*\])")
+
+
+def patches_finalizers(invocation: Invocation) -> str | None:
+    given = any(_FINALIZERS.search(word) for word in invocation.arguments)
+    return "what a finalizer would clean up stays behind" if given else None
+
+
+def evicts(invocation: Invocation) -> str | None:
+    taints = "taint" in command_words(invocation)[:1]
+    evicting = any(word.endswith(":NoExecute") for word in invocation.operands)
+    return "it ends everything that runs on the node" if taints and evicting else None
+
+
 _CLUSTER = first_of(
     with_words("it deletes objects of the cluster, and what they own", "delete"),
     with_words("it moves everything off the node", "drain"),
+    replaces_by_force,
+    patches_finalizers,
+    evicts,
 )
 _CONTAINERS = first_of(
     with_words(
@@ -93,10 +117,21 @@ _CONTAINERS = first_of(
         else None
     ),
 )
+
+
+def replaces_resources(invocation: Invocation) -> str | None:
+    named = any(word.lstrip("-").startswith("replace=") for word in invocation.arguments)
+    return "what is named is destroyed and created again" if named else None
+
+
 _INFRASTRUCTURE = first_of(
     with_words("it destroys what is deployed", "destroy", "workspace delete"),
     with_words("it forgets resources, or a lock that others may hold", "state rm", "force-unlock"),
     unless_looking(with_options("it destroys what is deployed", "-destroy")),
+    with_options("it changes what is deployed without asking", "-auto-approve", "--auto-approve"),
+    with_words("what is named is destroyed and created again", "taint"),
+    with_words("it overwrites what is known of the deployment", "state push"),
+    replaces_resources,
 )
 # Options of these that take no value; behind any other the next word is one.
 _CLOUD_FLAGS = {
@@ -148,7 +183,9 @@ def serves_keys(invocation: Invocation) -> str | None:
     return next((what for what in losses if what), None)
 
 
-_SCRIPTED = re.compile(r"\.(?:dropDatabase|drop|deleteMany|deleteOne|remove|dropUser)\s*\(")
+_SCRIPTED = re.compile(
+    r"\.(?:dropDatabase|drop|dropIndex(?:es)?|dropRole|dropUser|deleteMany|deleteOne|remove)\s*\("
+)
 
 
 def runs_javascript(invocation: Invocation) -> str | None:
@@ -156,7 +193,46 @@ def runs_javascript(invocation: Invocation) -> str | None:
     return "it deletes data" if _SCRIPTED.search(scripts) else None
 
 
+_DELETING_CODE = re.compile(
+    r"\bshutil\.rmtree|\bos\.(?:remove|removedirs|rmdir|unlink)\b|\.(?:unlink|rmdir|rmtree)\("
+    r"|\b(?:rm|rmdir|unlink)(?:Sync)?\(|\bFileUtils\.rm|\bunlink\b"
+)
+
+
+def runs_code(invocation: Invocation) -> str | None:
+    """Given on the command line: `python -c`, `node -e`, `perl -e`, `ruby -e`."""
+    pairs = pairwise(invocation.arguments)
+    code = [word for option, word in pairs if option in {"-c", "-e", "-E", "-r", "--eval"}]
+    return "it deletes files" if any(map(_DELETING_CODE.search, code)) else None
+
+
+_DELETE_METHOD = re.compile(r"(?:-\w*X|--(?:request|method)=)?DELETE")
+
+
+def requests_deletion(invocation: Invocation) -> str | None:
+    """`-X DELETE`, `-XDELETE`, `--request=DELETE`, `--method=DELETE`; HTTPie's first operand."""
+    given = any(map(_DELETE_METHOD.fullmatch, invocation.arguments))
+    return "it deletes what is at that address" if given else None
+
+
+def moves_offsets(invocation: Invocation) -> str | None:
+    moves = {"--reset-offsets", "--execute"} <= invocation.options
+    return "the group skips messages or reads them again" if moves else None
+
+
+def elects_unclean(invocation: Invocation) -> str | None:
+    return (
+        "messages that the new leader lacks are lost" if "unclean" in invocation.arguments else None
+    )
+
+
+def formats_drive(invocation: Invocation) -> str | None:
+    given = any(re.fullmatch(r"[a-z]:", word, re.IGNORECASE) for word in invocation.arguments)
+    return "it erases the disk" if given else None
+
+
 _TASKS = {
+    "key:generate": "what was encrypted with the key before cannot be read",
     "flush": "it empties the database",
     "reset_db": "it drops the database",
     "sqlflush": None,
@@ -197,7 +273,10 @@ def _forced(what: str, *options: str) -> Rule:
     )
 
 
+_TASKS_OR_CODE = first_of(runs_tasks, runs_code)
+
 ON_WINDOWS: dict[str, Rule] = {
+    "format": formats_drive,
     "del": deletes_on_windows,
     "erase": deletes_on_windows,
     "rd": deletes_on_windows,
@@ -210,6 +289,23 @@ ON_WINDOWS: dict[str, Rule] = {
     "format-volume": always("it erases the disk"),
     "clear-disk": always("it erases the disk"),
 }
+# Found in prose too, where a program without a rule is a word like any other.
+_BY_VERB = (
+    *("argocd", "consul", "doctl", "eksctl", "etcdctl", "firebase", "fly", "flux", "influx"),
+    *("kafka-topics", "kafka-topics.sh", "kind", "lxc", "minikube", "multipass", "nats", "netlify"),
+    *(
+        "nomad",
+        "pip",
+        "pip3",
+        "pm2",
+        "rabbitmqadmin",
+        "rabbitmqctl",
+        "supabase",
+        "vagrant",
+        "vault",
+    ),
+    *("vercel", "virsh", "wrangler"),
+)
 RULES: dict[str, Rule] = {
     "rm": removes_files,
     "unlink": removes_files,
@@ -267,15 +363,15 @@ RULES: dict[str, Rule] = {
     "valkey-cli": serves_keys,
     "mongosh": runs_javascript,
     "mongo": runs_javascript,
-    "python": runs_tasks,
-    "python3": runs_tasks,
-    "py": runs_tasks,
+    "python": _TASKS_OR_CODE,
+    "python3": _TASKS_OR_CODE,
+    "py": _TASKS_OR_CODE,
     "manage.py": runs_tasks,
     "django-admin": runs_tasks,
-    "ruby": runs_tasks,
+    "ruby": _TASKS_OR_CODE,
     "rails": runs_tasks,
     "rake": runs_tasks,
-    "php": runs_tasks,
+    "php": _TASKS_OR_CODE,
     "artisan": runs_tasks,
     "alembic": runs_tasks,
     "flask": runs_tasks,
@@ -298,6 +394,21 @@ RULES: dict[str, Rule] = {
     "journalctl": with_options(
         "it deletes logs", "--vacuum-size", "--vacuum-time", "--vacuum-files"
     ),
+    "curl": requests_deletion,
+    "http": requests_deletion,
+    "https": requests_deletion,
+    "wget": requests_deletion,
+    "node": runs_code,
+    "perl": runs_code,
+    "umount": with_options("programs that use it lose what they write", "-l", "-f", "--lazy"),
+    "go": with_options("it deletes what was downloaded or built", "-modcache", "-cache"),
+    "pg_resetwal": always("committed transactions may be lost"),
+    "pg_dropcluster": always("it deletes a database cluster"),
+    "kafka-consumer-groups": moves_offsets,
+    "kafka-consumer-groups.sh": moves_offsets,
+    "kafka-leader-election": elects_unclean,
+    "kafka-leader-election.sh": elects_unclean,
+    **dict.fromkeys(_BY_VERB, by_verb),
 }
 
 
@@ -305,9 +416,15 @@ def rule_for(program: str) -> Rule | None:
     if program.startswith("mkfs"):
         return lambda invocation: "it erases the disk" if invocation.operands else None
     if re.fullmatch(r"python[\d.]*", program):
-        return runs_tasks
+        return _TASKS_OR_CODE
     return RULES.get(program) or ON_WINDOWS.get(program.lower().removesuffix(".exe"))
 
 
-def of_redirection(target: str) -> str | None:
-    return f"it overwrites {target}" if _DEVICE.fullmatch(target) else None
+def of_redirection(invocation: Invocation, target: str) -> str | None:
+    if _DEVICE.fullmatch(target):
+        return f"it overwrites {target}"
+    prints_nothing = invocation.program in {":", "true"} or (
+        invocation.program == "cat" and invocation.arguments == ("/dev/null",)
+    )
+    is_file = not target.startswith(("/dev/", "/proc/", "&"))
+    return f"it empties {target}" if prints_nothing and is_file else None

@@ -1,4 +1,4 @@
-"""Finds the commands that a text tells to run, in code and between its words."""
+"""Finds the commands that a text recommends, in code and between its words."""
 
 import re
 from collections.abc import Iterator
@@ -11,10 +11,11 @@ MOST, LONGEST = 300, 500
 
 # In prose these are words of their own more often than commands.
 _WORDS = {"reboot", "halt", "shutdown", "poweroff"}
+_NOUNS = {"flux", "fly", "go", "http", "https", "kind", "node", "vault"}
 _CLIENTS = {"curl", "wget", "xargs", "ssh", "npx", "yarn", "pnpm", "bash", "sh", "pwsh"}
 _NAMES = {
-    *programs.RULES.keys() - _WORDS,
-    *programs.ON_WINDOWS.keys() - {"erase"},
+    *programs.RULES.keys() - _WORDS - _NOUNS,
+    *programs.ON_WINDOWS.keys() - {"erase", "format"},
     *("Remove-Item", "Stop-Process", "Stop-Computer", "Restart-Computer"),
     *judging.SQL_CLIENTS,
     *_CLIENTS,
@@ -42,15 +43,26 @@ _SENTENCE_END = re.compile(
     r"""(?<=[\s=])'[^'\n]*'|(?<=[\s=])"[^"\n]*"|(?P<end>(?<=[^\s\\])[.,:!?)](?:\s|$)|;|\u2014"""
     r"""|(?<=\s)\(|\s(?:[-\u2013]|and|or|then)\s|\n)"""
 )
+# A command behind these words is one not to run.
+_WARNING = re.compile(
+    r"(?:\b[Nn]ever|\b[Dd]o(?:es)? not|\b[Dd]on't|\b[Aa]void|\b[Ii]nstead of|\b[Rr]ather than"
+    r"|\b[Ww]ithout|\becho|\bprintf)(?: +(?!forget|hesitate|fail|worry|only|just)[\w'-]+){0,3}"
+    r" +[\"'`]?$"
+)
+_WARNING_BEFORE = 60
+_NOT_NEEDED = re.compile(
+    r"(?:\S+ +){1,4}(?:is|was|would be) +(?:not|never|no longer|unnecessary|dangerous|wrong)\b"
+)
 _FENCE = re.compile(r" *(```+|~~~+)")
 _INLINE = re.compile(r"`([^`\n]+)`")
 
 
 def dangers_in_prose(text: str) -> tuple[str, ...]:
-    """What the commands in it would destroy."""
+    """Say what the commands in it would destroy, but for those that it warns of."""
     code, prose = _parted(text[: shell.LONGEST])
-    told = _told(_INLINE.sub(" ", prose))
-    parts = islice(dict.fromkeys(chain(code, _INLINE.findall(prose), told)), MOST)
+    inline = (match[1] for match in _INLINE.finditer(prose) if not _is_warned_of(prose, match))
+    between = _recommended(_INLINE.sub(" ", prose))
+    parts = islice(dict.fromkeys(chain(code, inline, between)), MOST)
     return tuple(dict.fromkeys(what for part in parts for what in judging.dangers(part)))
 
 
@@ -74,11 +86,18 @@ def _parted(text: str) -> tuple[list[str], str]:
     return code, "\n".join(prose)
 
 
-def _told(prose: str) -> Iterator[str]:
-    """From a program's name to the end of its sentence."""
+def _recommended(prose: str) -> Iterator[str]:
+    """Yield what stands from a program's name to the end of its sentence."""
     for pattern in (_COMMAND, _STATEMENT):
         for match in islice(pattern.finditer(prose), MOST):
-            yield _to_its_end(prose[match.start() : match.start() + LONGEST])
+            command = _to_its_end(prose[match.start() : match.start() + LONGEST])
+            if not _is_warned_of(prose, match) and not _NOT_NEEDED.match(command):
+                yield command
+
+
+def _is_warned_of(prose: str, match: re.Match[str]) -> bool:
+    before = prose[max(0, match.start() - _WARNING_BEFORE) : match.start()]
+    return bool(_WARNING.search(before))
 
 
 def _to_its_end(text: str) -> str:

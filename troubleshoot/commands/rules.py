@@ -6,7 +6,10 @@ from troubleshoot.commands.shell import Invocation
 
 Rule = Callable[[Invocation], str | None]
 
-_DRY = {"--dry-run", "--dryrun", "--what-if", "-whatif", "--simulate", "--help", "--version"}
+_DRY = {
+    "--dry-run", "--dryrun", "--what-if", "-whatif", "--simulate", "--help", "--version", "-help",
+    "-version",
+}  # fmt: skip
 _OFF = {"none", "false", "no", "0"}
 # With these as the command a program only looks, whatever words follow.
 LOOKING = {

@@ -16,7 +16,7 @@ _BEGINNINGS = re.compile(
     re.IGNORECASE,
 )
 _JUDGED = re.compile(
-    r"(?:DROP|TRUNCATE|DELETE|UPDATE|ALTER|SELECT|WITH|INSERT|EXPLAIN)\b", re.IGNORECASE
+    r"(?:DROP|TRUNCATE|DELETE|UPDATE|ALTER|SELECT|WITH|INSERT|EXPLAIN|KILL)\b", re.IGNORECASE
 )
 # Comments and commands of the client (`\c shop`) are left out, what is quoted stays whole.
 _PIECE = re.compile(
@@ -27,7 +27,11 @@ _PIECE = re.compile(
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 _EXPLAINED = re.compile(r"EXPLAIN\s+(?P<how>\([^)]*\)|(?:(?:ANALYZE|VERBOSE)\s+)*)", re.IGNORECASE)
-_ENDING = re.compile(r"\bpg_(?:terminate_backend|drop_replication_slot)\s*\(", re.IGNORECASE)
+_ENDING = re.compile(
+    r"\bpg_(?:cancel_backend|terminate_backend|drop_replication_slot)\s*\("
+    r"|(?-i:^KILL\s+(?:(?:CONNECTION|QUERY)\s+)?\d+)",  # in small letters it is the shell's
+    re.IGNORECASE,
+)
 # What the parser cannot read, or keeps as text.
 _NAME = r"[\w\"`\[<:$'{]\S*"
 _WORDINGS = [
