@@ -26,6 +26,10 @@ class Reading:
     def text(self) -> str:
         return f"{self.headline}\n{self.details}".strip()
 
+    def found_by(self, solution: str) -> tuple[str, str]:
+        """Return headline and body of what is searched."""
+        return self.headline, f"{self.details}\n{solution}".strip()
+
     @property
     def is_vague(self) -> bool:
         """Whether it says only that something failed, as `KeyError` and `exit code 1` do."""

@@ -18,7 +18,7 @@ ENOUGH_WORDS = 0.5
 SAME_TYPE, SAME_STACK = 0.05, 0.15
 ENOUGH_OF_STACK = 0.5
 TRUST = 0.1
-VAGUE = 0.6
+VAGUE = 0.5
 """A vague error matches another one only so far, unless both read the same."""
 
 COMPARED = ["error_type", "calls", "seen_count", "worked", "did_not_work", "outdated"]
@@ -51,10 +51,15 @@ class Scores:
 def score(read: Reading, hit: Hit, remediation: Remediation) -> Scores:
     overlap = faults.stack_overlap(read.calls, remediation.calls)
     same_type = faults.same_type(read.error_type, remediation.error_type)
-    weight = trust_in(remediation) * specificity(read, hit)
+    trust = trust_in(remediation)
+    if is_same(read, hit):
+        meaning = wording = 1.0
+    else:
+        trust *= VAGUE if read.is_vague else 1.0
+        meaning, wording = semantic(hit), string(hit, same_type=same_type, overlap=overlap)
     return Scores(
-        semantic=min(1.0, weight * semantic(hit)),
-        string=min(1.0, weight * string(hit, same_type=same_type, overlap=overlap)),
+        semantic=min(1.0, trust * meaning),
+        string=min(1.0, trust * wording),
         same_stack=overlap >= ENOUGH_OF_STACK,
         same_type=same_type,
         confidence=remediation.confidence,
@@ -62,9 +67,10 @@ def score(read: Reading, hit: Hit, remediation: Remediation) -> Scores:
     )
 
 
-def specificity(read: Reading, hit: Hit) -> float:
-    """Return 1, or less for an error that says only that something failed."""
-    return VAGUE if read.is_vague and hit.trigram < 1 else 1.0
+def is_same(read: Reading, hit: Hit) -> bool:
+    """Whether the hit begins with the very error, so that the length of its fix must not count."""
+    has_headline = bool(read.headline) and read.headline == hit.headline
+    return has_headline and hit.text.startswith(read.details)
 
 
 def semantic(hit: Hit) -> float:

@@ -1,6 +1,7 @@
 """What can be done with remediations."""
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -34,6 +35,7 @@ READ = [
     *("project", "confidence", *COUNTS, "created_by", "created_at", "updated_at", "last_seen_at"),
 ]
 """What people read of one."""
+_CAPITALISED = re.compile(r"[A-Z][a-z]+\W*")
 REORDERED = 50
 """So many more than asked for are compared in detail, since that changes their order."""
 
@@ -84,7 +86,7 @@ def save(
 ) -> Saved:
     """Keep a fix; the same fix of the same error strengthens the one that is kept already."""
     read = reading.read(error_message, stack_trace, error_type)
-    prepared = search.prepare_parts(parts_of(read, solution))
+    prepared = search.prepare(*read.found_by(solution))
     with limits.transaction():
         project = projects.resolve(caller, project_path, context) if project_path else None
         remediation, is_new = Remediation.objects.get_or_create(
@@ -109,19 +111,12 @@ def save(
     return Saved(remediation, prepared.notice)
 
 
-def parts_of(read: Reading, solution: str) -> list[search.Part]:
-    """The passages to search. The solution is one of its own, so that it changes no score."""
-    return [search.Part(read.headline, read.details), search.Part("", solution)]
-
-
 def digest_of(solution: str) -> str:
     """Return the same hash for the same words, whatever their layout, capitals or last full stop.
 
     Only a word's first letter may be a capital or not: `-d` and `-D` differ.
     """
-    words = (
-        word.lower() if word.istitle() and len(word) > 1 else word for word in solution.split()
-    )
+    words = (word.lower() if _CAPITALISED.fullmatch(word) else word for word in solution.split())
     return hashlib.sha256(" ".join(words).rstrip(" .!").encode()).hexdigest()
 
 
@@ -175,7 +170,7 @@ def _change_text(caller: Caller, remediation_id: str, changes: Mapping[str, Any]
     before = get(caller, remediation_id)
     text = {name: changes.get(name, getattr(before, name)) for name in TEXT}
     read = reading.read(text["error_message"], text["stack_trace"], text["error_type"])
-    prepared = search.prepare_parts(parts_of(read, text["solution"]))
+    prepared = search.prepare(*read.found_by(text["solution"]))
     derived = {
         "fingerprint": read.fingerprint,
         "solution_digest": digest_of(text["solution"]),
