@@ -53,7 +53,7 @@ def score(read: Reading, hit: Hit, remediation: Remediation) -> Scores:
     same_type = faults.same_type(read.error_type, remediation.error_type)
     trust = trust_in(remediation)
     if is_same(read, hit):
-        meaning = wording = 1.0
+        meaning, wording = 1.0 if hit.cosine is not None else semantic(hit), 1.0
     else:
         trust *= VAGUE if read.is_vague else 1.0
         meaning, wording = semantic(hit), string(hit, same_type=same_type, overlap=overlap)

@@ -165,7 +165,9 @@ def test_what_is_out_of_range_is_clamped(call: Call, save: Save) -> None:
 
     found = call("remediation_search", error_message="boom", limit=0, min_score=-3)
     assert found.total == 1
-    assert call("remediation_search", error_message="boom", limit=1000, min_score=7).total == 0
+    assert (
+        call("remediation_search", error_message="boom again", limit=1000, min_score=7).total == 0
+    )
 
 
 def test_projects_that_are_not_granted_stay_hidden_and_others_do_not_vanish(
