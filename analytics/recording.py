@@ -181,7 +181,7 @@ def _tell_search(event: Event, notes: Notes, result: Result) -> None:
         event.domain, event.found = notes.answered
         event.returned = len(notes.answered.record_ids)
     else:
-        records = returned(result)
+        records = [one for one in returned(result) if getattr(one, "score", 1.0) >= search.NOISE]
         event.domain, event.found, event.returned = first.domain, ids_of(records), len(records)
     event.query = printable(redaction.redact(first.query[: 4 * QUERY_LENGTH]).text, QUERY_LENGTH)
     event.searched_tokens = sum(

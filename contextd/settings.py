@@ -28,7 +28,6 @@ ALLOWED_ORIGINS = ENVIRONMENT.allowed_origins
 
 INSTALLED_APPS = [
     "unfold",  # before the admin, whose templates it replaces
-    "contextd",  # before import_export, whose commands it replaces
     "unfold.contrib.import_export",
     "import_export",
     "django.contrib.admin.apps.SimpleAdminConfig",  # urls.py loads the rest
@@ -43,6 +42,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "django_filters",
     "drf_spectacular",
+    "contextd",
     "contextd.search",
     "contexts",
     "checkpoints",

@@ -318,7 +318,7 @@ def find(
     found = finding.find(query, scope, limit)
     if not found.matches and not scope.candidates.exists():
         found = replace(found, notice=NOTHING_INDEXED)
-    notes.answered(DOMAIN, [match.file.pk for match in found.matches])
+    notes.answered(DOMAIN, [one.file.pk for one in found.matches if one.score >= search.NOISE])
     return found
 
 

@@ -43,12 +43,13 @@ if TYPE_CHECKING:
         prepare_many,
     )
     from contextd.search.ranking import Weights
-    from contextd.search.results import relevant, with_records
+    from contextd.search.results import NOISE, relevant, with_records
     from contextd.search.storing import forget, merge_projects, store, store_many
     from contextd.search.weighing import tokens_of, tokens_of_passages
 
 __all__ = [
     "HEADLINE_TOKENS",
+    "NOISE",
     "Coverage",
     "Domain",
     "Found",
@@ -100,7 +101,7 @@ _HOMES = {
         *("Part", "Prepared", "cut", "cut_parts", "embedding_later", "prepare", "prepare_many"),
     ],
     "ranking": ["Weights"],
-    "results": ["relevant", "with_records"],
+    "results": ["NOISE", "relevant", "with_records"],
     "storing": ["forget", "merge_projects", "store", "store_many"],
     "weighing": ["tokens_of", "tokens_of_passages"],
 }

@@ -14,6 +14,10 @@ MIN_SCORE_BY_WORDS = 0.05
 MIN_SHARE = 0.5
 """Of the best score: a hit that is far behind it only shares a word with the query."""
 
+NOISE = 0.1
+"""Four of five unrelated notes score less, and at most 2 % of the right answers: measured with
+all-MiniLM-L6-v2 on 150 queries about notes and 95 about code of the evaluation sets."""
+
 Record = TypeVar("Record", bound=Model)
 
 

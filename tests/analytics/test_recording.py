@@ -98,6 +98,18 @@ def test_a_search_tells_what_it_searched_and_returned(counted: Call) -> None:
     assert third.found == []
 
 
+def test_results_no_more_like_the_query_than_unrelated_texts_answer_nothing(
+    counted: Call,
+) -> None:
+    counted("checkpoint_save", summary="Login works, tests next", project_path="/w/a")
+
+    found = counted("checkpoint_search", query="bake a chocolate cake")
+
+    assert [one.score < 0.1 for one in found.results] == [True]
+    (event,) = Event.objects.unanswered()
+    assert (event.found, event.returned) == ([], 0)
+
+
 def test_threats_are_found_although_no_number_names_them(counted: Call, few: Path) -> None:
     work = "Build a SQL query from what the user typed"
     counted("tmkb_query", context=work)

@@ -1,3 +1,0 @@
-from contextd.management.commands.export import Command
-
-__all__ = ["Command"]
