@@ -56,10 +56,16 @@ def add_route(operation: Operation) -> None:
         f"/{operation.name}",
         response={200: operation.result, **FAILURES},
         operation_id=operation.name,
-        summary=operation.name,
+        summary=first_sentence(operation.description),
+        tags=[operation.canonical_name.partition(":")[0]],
         description=operation.description,
         openapi_extra={"requestBody": request_body(operation), "security": [{}, {"bearer": []}]},
     )(view)
+
+
+def first_sentence(text: str) -> str:
+    sentence, _, _ = " ".join(text.split()).partition(". ")
+    return sentence.removesuffix(".")
 
 
 def answer(name: str, request: HttpRequest) -> HttpResponse:

@@ -284,9 +284,18 @@ class AuditEntryAdmin(Exportable, ReadOnly, ModelAdmin[AuditEntry]):
     rows = AuditRows
     list_display = [
         "at", "principal", "user", "operation", "context", "door", "client", "outcome",
-        "was_allowed", "milliseconds",
+        "was_allowed", "rounded_milliseconds",
     ]  # fmt: skip
     list_filter = ["was_allowed", "outcome", "door", InContext, "at"]
     list_select_related = ["user"]
     search_fields = ["principal", "user__username", "operation", "client", "connection"]
     show_full_result_count = False
+    fields = [
+        *("at", "principal", "user", "operation", "context", "door", "client", "connection"),
+        *("outcome", "was_allowed", "rounded_milliseconds"),
+    ]
+    readonly_fields = ["rounded_milliseconds"]
+
+    @admin.display(description="milliseconds", ordering="milliseconds")
+    def rounded_milliseconds(self, entry: AuditEntry) -> str:
+        return f"{entry.milliseconds:.1f}"

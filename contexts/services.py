@@ -178,8 +178,17 @@ def revoke(context: Context, *, user: str = "", group: str = "") -> None:
 
 def holder(user: str, group: str) -> dict[str, Any]:
     if user:
-        return {"user": named(get_user_model(), "username", user), "group": None}
-    return {"user": None, "group": named(Group, "name", group)}
+        return {"user": named_in_admin(get_user_model(), "username", user), "group": None}
+    return {"user": None, "group": named_in_admin(Group, "name", group)}
+
+
+def named_in_admin(model: type[Named], field: str, name: str) -> Named:
+    """Return the user or group of that name. Raises NotFound, which says where to create it."""
+    try:
+        return named(model, field, name)
+    except NotFound as error:
+        kinds = str(model._meta.verbose_name_plural).capitalize()
+        raise NotFound(f"{error.message}; create it in the admin, under {kinds}") from None
 
 
 def named(model: type[Named], field: str, name: str) -> Named:

@@ -6,6 +6,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.template.loader import render_to_string
 
 from contextd.admin import (
     ONE_A_LINE,
@@ -22,6 +23,7 @@ from contextd.admin import (
 )
 from contextd.errors import Invalid
 from troubleshoot import curating
+from troubleshoot.hypotheses import Hypothesis
 from troubleshoot.library import DOMAIN, LIBRARY
 from troubleshoot.models import Diagnosis, Pattern
 
@@ -152,7 +154,20 @@ class DiagnosisAdmin(Exportable, NotEditable, ModelAdmin[Diagnosis]):
     list_display = ["__str__", "status", "category", "mode", "principal", "created_at"]
     list_filter = ["status", "category", "mode", "created_at"]
     search_fields = ["error_message", "error_type", "fixed_by", "principal"]
+    fields = [
+        *("principal", "context", "error_message", "stack_trace", "error_type", "facts"),
+        *("category", "tags", "mode", "likely_causes", "answers", "verdicts", "fixed_by"),
+        *("remediation_id", "status", "created_at", "updated_at"),
+    ]
+    readonly_fields = ["likely_causes"]
     actions = ["draft_patterns", *Exportable.actions]
+
+    @admin.display(description="hypotheses")
+    def likely_causes(self, diagnosis: Diagnosis) -> str:
+        """List each hypothesis with its probability, evidence, checks and actions."""
+        hypotheses = [Hypothesis.model_validate(one) for one in diagnosis.hypotheses]
+        page = "admin/troubleshoot/diagnosis/hypotheses.html"
+        return render_to_string(page, {"hypotheses": hypotheses})
 
     @admin.action(description="Draft a pattern of each that is solved", permissions=["view"])
     def draft_patterns(self, request: HttpRequest, queryset: QuerySet[Diagnosis]) -> None:

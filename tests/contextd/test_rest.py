@@ -258,6 +258,9 @@ def test_a_token_works_from_afar_and_nothing_else_does(client: Client) -> None:
 def test_openapi_describes_every_operation(client: Client) -> None:
     document = json.loads(client.get("/api/v1/openapi.json").content)
 
+    listed = document["paths"]["/api/v1/checkpoint_get"]["post"]
+    assert (listed["summary"], listed["tags"]) == ("Read one checkpoint whole", ["checkpoints"])
+
     for operation in operations.installed():
         described = document["paths"][f"/api/v1/{operation.name}"]["post"]
         schema = described["requestBody"]["content"]["application/json"]["schema"]

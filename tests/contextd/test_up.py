@@ -137,6 +137,9 @@ def copy_first_run(first_run: FirstRun, folder: Path) -> None:
 def test_the_banner_says_where_everything_is(first_run: FirstRun) -> None:
     address = f"http://127.0.0.1:{first_run.port}"
 
+    assert f"Dashboard    {address}/\n" in first_run.output
+    assert f"REST         {address}/api/v1/docs\n" in first_run.output
+    assert "skills import --starter\n" in first_run.output
     assert f"{address}/admin/ (user admin, " in first_run.output
     assert (
         f"claude mcp add --transport http contextd {address}/mcp --scope user\n" in first_run.output

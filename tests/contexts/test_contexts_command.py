@@ -110,8 +110,14 @@ def test_what_does_not_exist_is_said(ann: User) -> None:
 
     for words, reason in [
         (["grant", "nope", "--user", "ann"], "there is no context named 'nope'"),
-        (["grant", "shop", "--user", "bob"], "there is no user named 'bob'"),
-        (["grant", "shop", "--group", "devs"], "there is no group named 'devs'"),
+        (
+            ["grant", "shop", "--user", "bob"],
+            "there is no user named 'bob'; create it in the admin, under Users",
+        ),
+        (
+            ["grant", "shop", "--group", "devs"],
+            "there is no group named 'devs'; create it in the admin, under Groups",
+        ),
         (["revoke", "shop", "--user", "ann"], "ann has no grant in shop"),
         (["validate", "nope"], "there is no context named 'nope'"),
     ]:

@@ -1,6 +1,6 @@
 """Bearer tokens: `manage.py token`, the admin, and what they open."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from typing import Any
 
@@ -152,6 +152,15 @@ def test_a_default_that_it_may_not_select_is_refused(ann: User, make_context: Ma
 def test_what_cannot_be_is_said(ann: User, words: list[str], sentence: str) -> None:
     with pytest.raises(CommandError, match=sentence):
         run(*words)
+
+
+def test_the_list_says_when_tokens_expire_and_that_there_are_none(ann: User) -> None:
+    assert "There are no tokens" in run("list")
+
+    run(*CREATE)
+    assert "never expires" in run("list")
+    Token.objects.update(expires_at=datetime(2027, 2, 26, 22, 45, 37, 139554, tzinfo=UTC))
+    assert "expires 2027-02-26 22:45 UTC" in run("list")
 
 
 def test_the_admin_shows_a_new_token_this_one_time(admin_client: Client, ann: User) -> None:

@@ -1,6 +1,7 @@
 """People write patterns and learn from sessions in the admin."""
 
 import dataclasses
+import html
 import json
 from typing import Any
 
@@ -218,3 +219,16 @@ def test_patterns_that_people_wrote_are_deleted_together(admin_client: Client, k
     admin_client.post(PATTERNS, form)
 
     assert not Pattern.objects.exists()
+
+
+def test_the_hypotheses_of_a_session_are_listed_and_escaped(
+    admin_client: Client, call: Call, know: Know
+) -> None:
+    pattern = know("disk-full", title="The disk is <b>full</b>")
+    session = call("troubleshoot", error_message=DISK_FULL).session_id
+
+    page = admin_client.get(f"{SESSIONS}{session}/change/").content.decode()
+
+    assert "<strong>The disk is &lt;b&gt;full&lt;/b&gt;</strong>, probability 0." in page
+    assert pattern.fix[0]["do"] in html.unescape(page)
+    assert "&quot;root_cause&quot;" not in page

@@ -144,8 +144,11 @@ def banner(login: str) -> str:
     return f"""
 contextd is ready.
 
+  Dashboard    {address}/
   Admin        {address}/admin/ ({login})
   MCP          {address}/mcp
   Claude Code  claude mcp add --transport http contextd {address}/mcp --scope user
+  REST         {address}/api/v1/docs
+  Skills       .venv/bin/python manage.py skills import --starter
   Data         {settings.DATA_DIR} (logs of the databases in logs/)
 """

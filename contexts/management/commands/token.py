@@ -68,6 +68,8 @@ class Command(BaseCommand):
     def list(self, options: dict[str, Any]) -> None:
         for token in Token.objects.select_related("user").prefetch_related("contexts"):
             self.stdout.write(f"{token.pk}\t{token}\t{token.user}\t{scope(token)}\t{state(token)}")
+        if not Token.objects.exists():
+            self.stdout.write("There are no tokens; create one with: token create")
 
     def revoke(self, options: dict[str, Any]) -> None:
         token = Token.objects.filter(pk=options["id"]).first()
@@ -100,4 +102,6 @@ def scope(token: Token) -> str:
 
 
 def state(token: Token) -> str:
-    return "revoked" if token.revoked_at else f"expires {token.expires_at or 'never'}"
+    if token.revoked_at:
+        return "revoked"
+    return f"expires {token.expires_at:%Y-%m-%d %H:%M} UTC" if token.expires_at else "never expires"
