@@ -244,3 +244,10 @@ def test_more_calls_ask_no_more_queries(
 
 def test_the_root_leads_to_it(here: Client) -> None:
     assert here.get("/")["Location"] == "/dashboard/"
+
+
+def test_the_page_of_the_data_leads_back_to_the_dashboard(here: Client) -> None:
+    page = text_of(here.get("/api/dashboard/", {"format": "api"}))
+
+    assert '<a class="navbar-brand" href="/dashboard/">contextd</a>' in page
+    assert "Django REST framework" not in page
