@@ -70,6 +70,11 @@ class Matches:
     notice: str | None
     pending: int = 0
 
+    @property
+    def answers(self) -> list[int]:
+        """The files that are more like the query than unrelated texts are."""
+        return [one.file.pk for one in self.matches if one.score >= search.NOISE]
+
 
 @dataclass(frozen=True, slots=True)
 class Graded:

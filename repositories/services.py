@@ -318,7 +318,7 @@ def find(
     found = finding.find(query, scope, limit)
     if not found.matches and not scope.candidates.exists():
         found = replace(found, notice=NOTHING_INDEXED)
-    notes.answered(DOMAIN, [one.file.pk for one in found.matches if one.score >= search.NOISE])
+    notes.answered(DOMAIN, found.answers)
     return found
 
 
@@ -394,8 +394,7 @@ def summary(state: State) -> list[str]:
 
 def progress(state: State) -> str:
     """In a few words, for a table."""
-    job = state.job
-    if job is None:
+    if (job := state.job) is None:
         return "never"
     is_measured = job.state == Job.State.RUNNING and job.total
     return f"running: {job.done} of {job.total}" if is_measured else job.state

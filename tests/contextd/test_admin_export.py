@@ -18,7 +18,7 @@ from contexts.models import AuditEntry, Context, Variable
 from gateway.models import Upstream, UpstreamFeature, UpstreamSetting
 from repositories.models import Repository, SourceFile
 from skills.models import Skill, SkillUse
-from tests.contextd.test_admin_transfer import FORMATS, exported
+from tests.contextd.transfer import FORMATS, exported
 from troubleshoot.models import Diagnosis
 
 pytestmark = pytest.mark.django_db

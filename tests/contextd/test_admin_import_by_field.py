@@ -10,7 +10,7 @@ from django.test import Client
 from contextd.models import Project
 from contexts.models import Context, Grant, Variable
 from gateway.models import Upstream, UpstreamFeature
-from tests.contextd.test_admin_transfer import FORMATS, exported, mistakes, preview, take_in
+from tests.contextd.transfer import FORMATS, exported, mistakes, preview, take_in
 
 pytestmark = pytest.mark.django_db
 

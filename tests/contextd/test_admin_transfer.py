@@ -5,13 +5,11 @@ import io
 import json
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from checkpoints.models import Checkpoint
@@ -23,6 +21,7 @@ from contexts.models import AuditEntry
 from remediations.models import Remediation
 from skills.models import Skill
 from tests.conftest import Call
+from tests.contextd.transfer import FORMATS, exported, mistakes, preview, take_in
 from threats.models import Threat
 from troubleshoot.models import Pattern
 
@@ -33,7 +32,6 @@ PATTERNS = "/admin/troubleshoot/pattern/"
 THREATS = "/admin/threats/threat/"
 EXAMPLE: Path = settings.BASE_DIR / "tests/threats/example.yaml"
 AUTHORED = {"version": "1.0.0", "author": "ann", "category": "testing"}
-FORMATS = {"csv": "0", "json": "1"}
 
 
 @pytest.fixture
@@ -43,35 +41,6 @@ def call(db: None, caller: Caller, warm_model: None) -> Call:
 
 def audited() -> list[str]:
     return [entry.operation for entry in AuditEntry.objects.filter(door="admin")]
-
-
-def exported(client: Client, address: str, form: str, **query: str) -> bytes:
-    page = client.post(
-        f"{address}export/?{'&'.join(f'{k}={v}' for k, v in query.items())}",
-        {"format": FORMATS[form], "resource": ""},
-    )
-    assert page["Content-Disposition"].startswith("attachment")
-    return page.content
-
-
-def preview(client: Client, address: str, form: str, content: bytes, **ticked: str) -> Any:
-    file = SimpleUploadedFile(f"records.{form}", content)
-    sent = {"format": FORMATS[form], "resource": "", "import_file": file, **ticked}
-    return client.post(f"{address}import/", sent)
-
-
-def take_in(client: Client, address: str, form: str, content: bytes, **ticked: str) -> list[str]:
-    """By way of the preview, as people do; what they are told."""
-    confirm = preview(client, address, form, content, **ticked).context["confirm_form"].initial
-    page: Any = client.post(f"{address}process_import/", confirm, follow=True)
-    return [str(message) for message in page.context["messages"]]
-
-
-def mistakes(page: Any) -> list[str]:
-    assert "confirm_form" not in page.context
-    result = page.context["result"]
-    invalid = [text for row in result.invalid_rows for text in row.error.messages]
-    return [*invalid, *(str(error.error) for error in result.base_errors)]
 
 
 def as_csv(*rows: dict[str, str]) -> bytes:
