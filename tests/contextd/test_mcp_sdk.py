@@ -37,7 +37,7 @@ class Serving(sdk.SessionManager):
 
 
 async def nothing_more() -> Any:
-    await anyio.sleep_forever()
+    return {"type": "http.request", "body": b"", "more_body": False}
 
 
 async def ignore(message: Any) -> None:
@@ -68,10 +68,10 @@ async def test_a_manager_hands_requests_of_sessions_on() -> None:
     manager = Serving()
     assert manager.lifespan_state is None
 
-    async with manager.run():
-        await manager.handle_request(
-            {"type": "http", "method": "GET", "headers": []}, nothing_more, ignore
-        )
+    scope = {"type": "http", "method": "GET", "headers": []}
+    with anyio.fail_after(10):
+        async with manager.run():
+            await manager.handle_request(scope, nothing_more, ignore)
 
     assert len(manager.served) == 1
 

@@ -122,7 +122,7 @@ def test_what_is_printed_beside_messages_is_skipped(add: Add, call: Call) -> Non
 def test_what_is_no_answer_ends_the_call_at_once(add: Add, call: Call) -> None:
     add()
 
-    with pytest.raises(UpstreamFailed, match=r'no message of JSON-RPC: .*"no object"'):
+    with pytest.raises(UpstreamFailed, match=r'not a JSON-RPC message .*"no object"'):
         call("odd:mumble")
 
 

@@ -155,7 +155,7 @@ def test_a_list_without_tools_is_a_fault_and_changes_nothing(add: Add, call: Cal
     add()
     call("odd:vanish")
 
-    with pytest.raises(UpstreamFailed, match="it lists no tools, where it had 27 before"):
+    with pytest.raises(UpstreamFailed, match="it lists no tools, where it had 34 before"):
         link.control("refresh", "odd")
 
     assert "odd:echo" in offered()

@@ -46,13 +46,24 @@ def test_it_shows_what_was_called(here: Client, happened: Happened) -> None:
     page = text_of(here.get("/dashboard/"))
 
     told = "<strong>0</strong> <span>1 in the 7 days before, 1 today so far</span>"
-    assert f"<dt>Records saved</dt><dd>{told}" in page
+    assert f"<dt>Records saved</dt> <dd>{told}" in page
     assert f'<a href="/dashboard/records/remediation/{fix.pk}/">KeyError' in page
     assert page.count("&lt;b&gt;boom&lt;/b&gt;") == 2  # of errors, and of what found nothing
     assert '<th scope="row">shop</th><td class="number">2</td>' in page
     assert '<th scope="row">editor</th><td class="number">2</td>' in page
     assert page.count("<canvas") == 2
     assert 'id="series"' in page
+
+
+def test_until_a_day_is_over_the_numbers_are_those_of_today(
+    here: Client, happened: Happened
+) -> None:
+    happened("remediation_save")
+
+    page = text_of(here.get("/dashboard/"))
+
+    shown = "<strong>1</strong> <span>today so far, none in the 14 days before</span>"
+    assert f"<dt>Records saved</dt> <dd>{shown}" in page
 
 
 def test_an_error_that_was_looked_up_shows_the_fix_found_last(
