@@ -153,7 +153,7 @@ def test_wrong_contexts_are_refused(admin_client: Client, web: Context) -> None:
 
     assert [one.partition(": ")[2] for one in said[:6]] == [
         "projects: there is no project at '/lost'; import or make it first",
-        "grants: there is no user named 'nobody'",
+        "grants: there is no user named 'nobody'; create it in the admin, under Users",
         "grants: the permission must be one of read, execute, manage",
         'grants must be such as {"user": "anna", "permission": "read"}, or have a group',
         "grants: names and permissions must be texts",
