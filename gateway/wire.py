@@ -4,8 +4,6 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -23,6 +21,7 @@ from mcp.types import (
 )
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 
+from contextd.mcp import sdk
 from contextd.mcp.pipes import Lines
 from gateway import salvage
 
@@ -55,10 +54,8 @@ class Peer:
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(sdk.Outgoing):
     """The stream of a session to its peer."""
-
-    stream: MemoryObjectSendStream[SessionMessage]
 
     async def send(self, item: SessionMessage, /) -> None:
         """Raises MCPError with NOT_SENT for a request that comes after the end of the peer."""
@@ -68,20 +65,6 @@ class Outgoing:
             if isinstance(item.message, JSONRPCRequest):
                 raise MCPError(NOT_SENT, "the connection has ended; nothing was sent") from None
             raise
-
-    async def aclose(self) -> None:
-        await self.stream.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.aclose()
 
 
 Streams = tuple[Incoming, Outgoing]

@@ -203,7 +203,7 @@ def find(query: str, scope: Scope, limit: int) -> Matches:
     exact = {one.key: one for one in exactly(asking.named_in(query), scope)}
     for most in (min(PASSAGES_PER_FILE * limit, MAX_PASSAGES), DEEPEST_PASSAGES):
         found = _passages(query, scope, scope.files, most)
-        graded = {**exact, **{one.key: one for one in grade(found.hits)}, **exact}
+        graded = exact | {one.key: one for one in grade(found.hits) if one.key not in exact}
         matches = [
             Match(file, one.score, one.exact, one.hits)
             for file, one in islice(present(graded), limit)

@@ -1,6 +1,6 @@
 """Services of threats: find, list, curate."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -29,13 +29,8 @@ SEARCHED_FIELDS = [
 ]
 """Shown to people who search."""
 MAX_FOUND = 5
-MIN_SCORE = 0.15
-MIN_SCORE_BY_WORDS = 0.05
-"""For threats without a vector yet, which lack half of their score."""
 CLEAR_SCORE = 0.25
 """From here on the best threat fits the work; below it may merely share a word with it."""
-MIN_SHARE = 0.5
-"""Of the best score: a threat far behind only shares a word with the work."""
 MIN_SHARE_OF_UNCLEAR = 0.85
 
 
@@ -107,7 +102,7 @@ def find(
         records=fitting,
         limit=limit,
     )
-    good = [hit for hit in found.hits if _is_relevant(hit, found.hits[0])]
+    good = _relevant(found.hits)
     matches = [
         Match(threat, pattern_of(threat), hit.score)
         for hit, threat in search.with_records(good, Threat.objects.told())
@@ -126,11 +121,11 @@ def _pattern(pk: int, updated_at: datetime) -> ThreatPattern:
     return Threat.objects.get(pk=pk).read()
 
 
-def _is_relevant(hit: Hit, best: Hit) -> bool:
-    if hit.cosine is None:
-        return hit.score >= max(MIN_SCORE_BY_WORDS, MIN_SHARE * best.score)
-    share = MIN_SHARE if best.score >= CLEAR_SCORE else MIN_SHARE_OF_UNCLEAR
-    return hit.score >= max(MIN_SCORE, share * best.score)
+def _relevant(hits: Sequence[Hit]) -> list[Hit]:
+    best = hits[0].score if hits else 0.0
+    if best >= CLEAR_SCORE:
+        return search.relevant(hits, best)
+    return search.relevant(hits, best, MIN_SHARE_OF_UNCLEAR)
 
 
 def brief(matches: Matches, language: str | None, framework: str | None) -> Briefing:

@@ -60,8 +60,9 @@ def find(
         headline=symptom.read.headline,
     )
     hits = {hit.record_id: hit for hit in found.hits}
-    signed = signatures.found_in(symptom.texts, signatures.current())
-    known = vocabulary.current()
+    state = vocabulary.state()
+    signed = signatures.found_in(symptom.texts, signatures.at(state))
+    known = vocabulary.at(state)
     candidates = Pattern.objects.published() if among is None else among
     patterns = candidates.filter(pk__in={*hits, *signed}).defer("shipped", "offered")
     matches = [

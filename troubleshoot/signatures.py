@@ -9,9 +9,8 @@ from typing import Any
 
 import regex
 
-from contextd import limits
-from troubleshoot import vocabulary
 from troubleshoot.models import Pattern
+from troubleshoot.vocabulary import State
 
 LONGEST = 20_000
 """So much of a text is searched: of a longer one half at each end, since either has the error."""
@@ -39,14 +38,9 @@ class Signature:
     needed: str
 
 
-def current() -> Sequence[Signature]:
-    """Those of the published patterns, read anew when one of them has changed."""
-    ((count, newest),) = limits.rows(vocabulary.STATE, [])
-    return _of_state(count, newest)
-
-
 @lru_cache(maxsize=1)
-def _of_state(count: int, newest: Any) -> Sequence[Signature]:
+def at(state: State) -> Sequence[Signature]:
+    """Return those of the published patterns."""
     rows = Pattern.objects.published().order_by("pk").values_list("pk", "signatures")
     return compiled(dict(rows))
 

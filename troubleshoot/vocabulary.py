@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from itertools import chain
-from typing import Any
 
 from contextd import limits
 from contextd.search import terms
@@ -20,6 +20,7 @@ Chosen on the development half of the labelled errors, and on lines that name no
 STATE = """
 SELECT count(*), max(updated_at) FROM troubleshoot_pattern WHERE NOT is_draft AND NOT is_retired
 """
+State = tuple[int, datetime | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +60,13 @@ def _texts_of(pattern: Pattern) -> Sequence[str]:
     )
 
 
-def current() -> Vocabulary:
-    """Return that of the published patterns; it is rebuilt when one of them has changed."""
+def state() -> State:
+    """Return what differs once a published pattern has changed."""
     ((count, newest),) = limits.rows(STATE, [])
-    return _of_state(count, newest)
+    return count, newest
 
 
 @lru_cache(maxsize=1)
-def _of_state(count: int, newest: Any) -> Vocabulary:
+def at(state: State) -> Vocabulary:
+    """Return that of the published patterns."""
     return of_patterns(Pattern.objects.published().defer("shipped", "offered", "confirm", "fix"))

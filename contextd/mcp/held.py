@@ -4,8 +4,7 @@ import contextlib
 import itertools
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import anyio
 from mcp.server.connection import Connection
@@ -166,29 +165,14 @@ class Dispatcher(sdk.Dispatcher):
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(sdk.Outgoing):
     """What a session writes, shown to `before` first."""
 
-    stream: sdk.WriteStream[SessionMessage]
     before: Callable[[SessionMessage], Awaitable[None]]
 
     async def send(self, item: SessionMessage, /) -> None:
         await self.before(item)
         await self.stream.send(item)
-
-    async def aclose(self) -> None:
-        await self.stream.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.aclose()
 
 
 def is_for_stream(outgoing: SessionMessage) -> bool:

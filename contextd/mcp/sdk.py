@@ -5,7 +5,9 @@ An update of the SDK that moves one of these fails here and in `tests/contextd/t
 
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
 
 import anyio
 from mcp import ClientSession
@@ -26,6 +28,30 @@ from mcp.shared.transport_context import TransportContext
 from starlette.types import Receive, Scope, Send
 
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A write stream of a session around another one; subclasses do more when they send."""
+
+    stream: WriteStream[SessionMessage]
+
+    async def send(self, item: SessionMessage, /) -> None:
+        await self.stream.send(item)
+
+    async def aclose(self) -> None:
+        await self.stream.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
 
 
 def has_modern_envelope(params: Mapping[str, Any] | None) -> bool:

@@ -27,10 +27,15 @@ def with_records(hits: Sequence[Hit], records: "QuerySet[Record]") -> list[tuple
     return [(hit, found[hit.record_id]) for hit in hits if hit.record_id in found]
 
 
-def relevant(hits: Sequence[Hit], best: float) -> list[Hit]:
-    """Return the hits that come near enough to the best score to be worth reading."""
-    return [hit for hit in hits if hit.score >= max(_least(hit), MIN_SHARE * best)]
+def relevant(hits: Sequence[Hit], best: float, share: float = MIN_SHARE) -> list[Hit]:
+    """Return the hits that come near enough to the best score to be worth reading.
+
+    `share` is what a hit that has a vector needs of it.
+    """
+    return [hit for hit in hits if hit.score >= _least(hit, best, share)]
 
 
-def _least(hit: Hit) -> float:
-    return MIN_SCORE_BY_WORDS if hit.cosine is None else MIN_SCORE
+def _least(hit: Hit, best: float, share: float) -> float:
+    if hit.cosine is None:
+        return max(MIN_SCORE_BY_WORDS, MIN_SHARE * best)
+    return max(MIN_SCORE, share * best)
