@@ -101,7 +101,7 @@ agents: .ci/langgraph/venv/installed ## Install what the test of a LangGraph age
 	@touch $@
 
 .venv/installed: requirements.txt constraints.txt | .venv/bin/pip
-	@echo "Installing what contextd needs into .venv (once) ..."
+	@echo "Installing what contextd needs into .venv (once: 750 MB, one to five minutes) ..."
 	@$(PIP_INSTALL) $(AS_LOCKED) -r requirements.txt
 	@touch $@
 
