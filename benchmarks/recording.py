@@ -42,7 +42,7 @@ def make_calls(caller: Caller) -> tuple[Spent, Spent]:
     for number in range(CALLS):
         record = Record(operation, caller)
         arguments = {"query": f"what became of part {number % SAVED}"}
-        with calls.measured(), notes.taken_in(record.notes), record.judging():
+        with calls.measured(), notes.kept_in(record.notes), record.judging():
             record.result = pipeline.run(operation, arguments, caller)
         with recorded.measured():
             record.announce()

@@ -107,8 +107,8 @@ class Internal(ContextdError):
     """What a caller sees of a bug: a reference to look up in the log, nothing else."""
 
 
-def conceal(what: str, error: Exception) -> Internal:
-    """Log an exception that nobody foresaw; what the caller may see of it."""
+def report_bug(what: str, error: Exception) -> Internal:
+    """Log an unexpected exception; return the error that the caller may see."""
     reference = uuid.uuid4().hex[:12]
     logger.error("%s failed, reference %s", what, reference, exc_info=error)
     return Internal(

@@ -19,7 +19,7 @@ from kombu.exceptions import OperationalError
 
 from contextd import logs
 from contextd.conversations import Conversation
-from contextd.errors import ContextdError, conceal
+from contextd.errors import ContextdError, report_bug
 from contextd.models import Job, JobQuerySet
 
 LEASE = timedelta(seconds=60)
@@ -131,7 +131,7 @@ def work(job_id: int, do: Callable[[Hold], Mapping[str, Any]]) -> None:
     except ContextdError as error:
         hold.end(State.FAILED, error=error.message)
     except Exception as error:
-        hold.end(State.FAILED, error=conceal(hold.job.task, error).message)
+        hold.end(State.FAILED, error=report_bug(hold.job.task, error).message)
     finally:
         _end_if_unwanted(pk=job_id)
 

@@ -1,4 +1,4 @@
-"""What a running call notes about itself, for those who listen to `operation_finished`."""
+"""Facts that a running call notes about itself, for receivers of `operation_finished`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Searched(NamedTuple):
-    """A search: for what, in which collections, and how many passages these hold."""
+    """A search: its query, the collections searched and how many passages they hold."""
 
     domain: str
     query: str
@@ -17,14 +17,14 @@ class Searched(NamedTuple):
 
 
 class Used(NamedTuple):
-    """A record that the call was about, by the name of its model."""
+    """The record that the call used, by the name of its model."""
 
     domain: str
     record_id: int
 
 
 class Answered(NamedTuple):
-    """The records that a search came to, where they are not the first list of its result."""
+    """The records that a search returned, where they are not the first list of its result."""
 
     domain: str
     record_ids: list[int]
@@ -32,9 +32,10 @@ class Answered(NamedTuple):
 
 @dataclass(slots=True)
 class Notes:
-    """`looked_up` are the queries that had to become vectors, and whether theirs was remembered.
+    """What one call has noted.
 
-    `helped` is False where the caller said that the record used was of no help.
+    `looked_up` has the queries that needed a vector, and whether it was in the cache.
+    `helped` is False when the caller rated the used record as no help.
     """
 
     project_id: int | None = None
@@ -45,47 +46,47 @@ class Notes:
     helped: bool = True
 
 
-_taken: ContextVar[Notes | None] = ContextVar("notes", default=None)
+_current: ContextVar[Notes | None] = ContextVar("notes", default=None)
 
 
 @contextmanager
-def taken_in(notes: Notes) -> Iterator[None]:
-    """What the block notes is kept there; outside of such a block nothing is."""
-    token = _taken.set(notes)
+def kept_in(notes: Notes) -> Iterator[None]:
+    """Keep what the block notes in `notes`; outside of such a block, notes are dropped."""
+    token = _current.set(notes)
     try:
         yield
     finally:
-        _taken.reset(token)
+        _current.reset(token)
 
 
 def about_project(project_id: int) -> None:
-    if notes := _taken.get():
+    if notes := _current.get():
         notes.project_id = project_id
 
 
 def searched(domain: str, query: str, collections: list[int], passages: int) -> None:
-    if notes := _taken.get():
+    if notes := _current.get():
         notes.searches.append(Searched(domain, query, collections, passages))
 
 
 def looked_up(query: str, *, cached: bool) -> None:
-    """The same query of one call counts once."""
-    if notes := _taken.get():
+    """Note a query that needed a vector; a query that a call repeats counts once."""
+    if notes := _current.get():
         notes.looked_up.setdefault(query, cached)
 
 
 def answered(domain: str, record_ids: list[int]) -> None:
-    if notes := _taken.get():
+    if notes := _current.get():
         notes.answered = Answered(domain, record_ids)
 
 
 def used(domain: str, record_id: int, project_id: int | None) -> None:
-    if notes := _taken.get():
+    if notes := _current.get():
         notes.used = Used(domain, record_id)
         notes.project_id = notes.project_id or project_id
 
 
 def rated(*, helped: bool) -> None:
-    """Of the record that is used."""
-    if notes := _taken.get():
+    """Note whether the used record helped."""
+    if notes := _current.get():
         notes.helped = helped

@@ -25,16 +25,16 @@ ADDRESS = ("host", "port", "dbname", "user", "password")
 logger = logging.getLogger(__name__)
 
 
-def conceal(what: str, error: Exception) -> ContextdError:
+def as_public_error(what: str, error: Exception) -> ContextdError:
     """Return what the caller may see of an unexpected exception.
 
-    It may wait for the database; coroutines await `conceal_in_thread`.
+    This may wait for the database; coroutines await `as_public_error_in_thread`.
     """
-    return as_outage(error) or errors.conceal(what, error)
+    return as_outage(error) or errors.report_bug(what, error)
 
 
-async def conceal_in_thread(what: str, error: Exception) -> ContextdError:
-    return await asyncio.to_thread(conceal, what, error)
+async def as_public_error_in_thread(what: str, error: Exception) -> ContextdError:
+    return await asyncio.to_thread(as_public_error, what, error)
 
 
 def as_outage(error: Exception) -> ContextdError | None:

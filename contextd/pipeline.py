@@ -1,4 +1,4 @@
-"""The only way an operation runs, whichever door it came in by."""
+"""The only way to run an operation, whichever door the request came in by."""
 
 import asyncio
 import time
@@ -27,26 +27,26 @@ def call(
     caller: Caller,
     conversation: Conversation | None = None,
 ) -> Result:
-    """Check, run and record one call of an operation that is offered as a tool.
+    """Check, run and record one call of the operation with that name.
 
-    Raises ContextdError, and nothing else: a bug becomes `Internal`, logged under the
-    reference that the caller is given.
+    Raise nothing but ContextdError: a bug becomes `Internal`, and its message has the reference
+    under which the log has the exception.
     """
-    return perform(operations.get(name), arguments, caller, conversation)
+    return call_operation(operations.get(name), arguments, caller, conversation)
 
 
-def perform(
+def call_operation(
     operation: Operation,
     arguments: dict[str, Any],
     caller: Caller,
     conversation: Conversation | None = None,
 ) -> Result:
-    """`call` for an operation at hand, whatever it is offered as."""
+    """Check, run and record one call, also of an operation that is no tool (see `call`)."""
     if operation.waits:
-        close_old_connections()  # nobody else could use this thread's until the wait is over
-        return asyncio.run(converse(operation, arguments, caller, conversation or Alone()))
+        close_old_connections()  # this thread's would be idle until the wait is over
+        return asyncio.run(call_async(operation, arguments, caller, conversation or Alone()))
     record = Record(operation, caller)
-    with notes.taken_in(record.notes), telemetry.operation_span(operation, caller):
+    with notes.kept_in(record.notes), telemetry.operation_span(operation, caller):
         try:
             with record.judging():
                 record.result = run(operation, arguments, caller)
@@ -55,26 +55,26 @@ def perform(
             record.announce()
 
 
-def reach(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Result:
-    """What a call would come to, for a question of our own: neither limited nor recorded."""
+def preview(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Result:
+    """Return what a call of the caller would return, without rate limits and without a record."""
     guards.authorize(operation, caller)
     with limits.deadline(operation.timeout):
         result: Result = operation.handler(caller, operation.parse(arguments))
     return result
 
 
-def carry_out(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Result:
-    """One of many calls that a person makes at once: neither limited nor recorded one by one."""
+def call_unrecorded(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Result:
+    """Check and run one of many calls that are recorded together (see `recorded_as_one_call`)."""
     guards.authorize(operation, caller)
     request, redacted = guards.redact(operation, operation.parse(arguments))
     return with_redacted_count(operation.handler(caller, request), redacted)
 
 
 @contextmanager
-def at_once(operation: Operation, caller: Caller) -> Iterator[None]:
-    """Around what is carried out for a person: for the records, all of it is one call."""
+def recorded_as_one_call(operation: Operation, caller: Caller) -> Iterator[None]:
+    """Record all of the block's `call_unrecorded` as one call."""
     record = Record(operation, caller)
-    with notes.taken_in(record.notes):
+    with notes.kept_in(record.notes):
         try:
             with record.judging():
                 guards.authorize(operation, caller)
@@ -83,26 +83,26 @@ def at_once(operation: Operation, caller: Caller) -> Iterator[None]:
             record.announce()
 
 
-async def converse(
+async def call_async(
     operation: Operation, arguments: dict[str, Any], caller: Caller, conversation: Conversation
 ) -> Result:
-    """`perform` for an operation that waits; while it waits, it holds no thread and no connection.
+    """Do what `call_operation` does; while the operation waits, hold no thread and no connection.
 
-    Raises an `Interim` too, where the conversation has to go on elsewhere.
+    Raise `Interim` too, where the conversation has to go on elsewhere.
     """
     record = Record(operation, caller)
-    with notes.taken_in(record.notes), telemetry.operation_span(operation, caller):
+    with notes.kept_in(record.notes), telemetry.operation_span(operation, caller):
         try:
             with record.judging():
-                record.result = await _run_concealed(operation, arguments, caller, conversation)
+                record.result = await _run_safely(operation, arguments, caller, conversation)
             return record.result
         finally:
             if not record.is_interim:
-                # Also when the call is cancelled, which must not stop this; and not among the
-                # workers, which when all are taken would refuse it, and fail a call that is done.
-                telling = partial(copy_context().run, do_and_let_go, record.announce)
+                # Shielded, since a cancelled call is recorded too. In a thread of its own, since
+                # busy workers would refuse the record and so fail a call that has succeeded.
+                announce = partial(copy_context().run, do_and_let_go, record.announce)
                 loop = asyncio.get_running_loop()
-                await asyncio.shield(loop.run_in_executor(_recorder, telling))
+                await asyncio.shield(loop.run_in_executor(_recorder, announce))
 
 
 def run(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Result:
@@ -113,17 +113,17 @@ def run(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Resu
     return with_redacted_count(result, redacted)
 
 
-async def _run_concealed(
+async def _run_safely(
     operation: Operation, arguments: dict[str, Any], caller: Caller, conversation: Conversation
 ) -> Result:
-    """Run it, and ask about the database, which may take a second, in a thread."""
+    """Run the operation; look in a thread whether the database is down, which may take a second."""
     try:
-        return await run_waiting(operation, arguments, caller, conversation)
+        return await _run_async(operation, arguments, caller, conversation)
     except OperationalError as error:
-        raise await outages.conceal_in_thread(operation.name, error) from None
+        raise await outages.as_public_error_in_thread(operation.name, error) from None
 
 
-async def run_waiting(
+async def _run_async(
     operation: Operation, arguments: dict[str, Any], caller: Caller, conversation: Conversation
 ) -> Result:
     seconds = conversation.allowance(operation.timeout)
@@ -133,7 +133,7 @@ async def run_waiting(
                 request, redacted = await conversation.do(
                     partial(prepare, operation, arguments, caller)
                 )
-                result = await converse_with(operation, caller, request, conversation)
+                result = await _handle_async(operation, caller, request, conversation)
         except Detached as detached:
             detached.redacted = redacted
             raise
@@ -142,7 +142,7 @@ async def run_waiting(
     return with_redacted_count(result, redacted)
 
 
-async def converse_with(
+async def _handle_async(
     operation: Operation, caller: Caller, request: Request, conversation: Conversation
 ) -> Result:
     try:
@@ -154,7 +154,7 @@ async def converse_with(
 
 
 def prepare(operation: Operation, arguments: dict[str, Any], caller: Caller) -> tuple[Request, int]:
-    """What every call must pass; the request, and how many credentials were taken out of it."""
+    """Authorize, throttle and parse; return the request and how many credentials it lost."""
     guards.authorize(operation, caller)
     limits.throttle(operation, caller)
     return guards.redact(operation, operation.parse(arguments))
@@ -165,7 +165,7 @@ def with_redacted_count(result: Result, redacted: int) -> Result:
 
 
 class Record:
-    """How one call ended and how long it took, for the listeners of `operation_finished`."""
+    """The outcome and the duration of one call, for receivers of `operation_finished`."""
 
     def __init__(self, operation: Operation, caller: Caller) -> None:
         self._operation, self._caller = operation, caller
@@ -177,7 +177,7 @@ class Record:
 
     @contextmanager
     def judging(self) -> Iterator[None]:
-        """Note how the block ends, and let nothing out that callers should not see."""
+        """Note the outcome of the block; let only errors out that callers may see."""
         try:
             yield
             self._category = "ok"
@@ -188,9 +188,9 @@ class Record:
             self.is_interim = True
             raise
         except Exception as error:
-            concealed = outages.conceal(self._operation.name, error)
-            self._category = concealed.category
-            raise concealed from None
+            public = outages.as_public_error(self._operation.name, error)
+            self._category = public.category
+            raise public from None
 
     def announce(self) -> None:
         operation_finished.send_robust(

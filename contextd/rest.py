@@ -74,7 +74,7 @@ def answer(name: str, request: HttpRequest) -> HttpResponse:
     # Operations that wait hold neither a worker nor a connection while they do.
     place = nullcontext() if operation.waits else places.slot(operation.timeout)
     with place:
-        result = pipeline.perform(operation, arguments, caller, alone)
+        result = pipeline.call_operation(operation, arguments, caller, alone)
     return HttpResponse(result.model_dump_json(), content_type="application/json")
 
 
@@ -136,7 +136,7 @@ def on_error(request: HttpRequest, error: ContextdError) -> HttpResponse:
 
 @api.exception_handler(Exception)
 def on_bug(request: HttpRequest, error: Exception) -> HttpResponse:
-    return on_error(request, outages.conceal(f"{request.method} {request.path}", error))
+    return on_error(request, outages.as_public_error(f"{request.method} {request.path}", error))
 
 
 class OneErrorShape(MiddlewareMixin):

@@ -20,8 +20,8 @@ def answer(request: HttpRequest) -> HttpResponse:
     if not isinstance(error, Exception):
         return server_error(request)
     if request.path.startswith("/api/"):
-        concealed = outages.conceal(f"{request.method} {request.path}", error)
-        return JsonResponse(concealed.as_dict(), status=concealed.status)
+        public = outages.as_public_error(f"{request.method} {request.path}", error)
+        return JsonResponse(public.as_dict(), status=public.status)
     outage = outages.as_outage(error)
     if outage is None:
         return server_error(request)

@@ -74,7 +74,7 @@ async def stream(look: Look, after: int) -> AsyncIterator[bytes]:
 async def looked(look: Look, after: int) -> News:
     try:
         find = partial(look, after)
-        return await _workers.run_concealed("live calls", find, seconds=LOOK_SECONDS)
+        return await _workers.run_safely("live calls", find, seconds=LOOK_SECONDS)
     except (Busy, TimedOut):
         return News("", after)  # the next beat looks again
 

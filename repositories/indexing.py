@@ -13,7 +13,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from contextd import limits, search
-from contextd.errors import Invalid, conceal
+from contextd.errors import Invalid, report_bug
 from contextd.jobs import Hold, Stopped
 from contextd.validation import replace_unstorable
 from repositories import listing, passages, roots
@@ -110,7 +110,7 @@ class Run:
                     self._index([one])
             else:
                 (path,) = (source.path for source, _ in batch)
-                self._tally.fail(path, conceal(f"indexing {path}", error).message)
+                self._tally.fail(path, report_bug(f"indexing {path}", error).message)
 
     def _report(self, path: str) -> None:
         self._hold.report(self._done, self._total, replace_unstorable(path))

@@ -98,9 +98,9 @@ class ByOperation(SearchByMeaning):
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         operation, caller = operations.get(self.delete_operation), auth.caller_of_admin(request)
         records: Any = list(queryset)
-        with pipeline.at_once(operation, caller), transaction.atomic():
+        with pipeline.recorded_as_one_call(operation, caller), transaction.atomic():
             for record in records:
-                pipeline.carry_out(operation, {"id": str(record.pk)}, caller)
+                pipeline.call_unrecorded(operation, {"id": str(record.pk)}, caller)
             super().log_deletions(request, records)
 
     def response_action(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:

@@ -149,7 +149,7 @@ class RowsByOperation(WritableRows):
         return self.records().get(pk=int(saved.id))
 
     def _call(self, name: str, arguments: dict[str, Any]) -> Any:
-        saved: Any = pipeline.carry_out(operations.get(name), arguments, self.caller)
+        saved: Any = pipeline.call_unrecorded(operations.get(name), arguments, self.caller)
         self.redacted += saved.redacted
         return saved
 

@@ -86,5 +86,5 @@ class Transferable(ImportMixin, Exportable):  # type: ignore[misc]  # the librar
         """As one call, where rows are calls; the admin's own history has each record."""
         if issubclass(self.rows, RowsByOperation):
             saving = operations.get(self.rows.save_operation)
-            with pipeline.at_once(saving, auth.caller_of_admin(request)):
+            with pipeline.recorded_as_one_call(saving, auth.caller_of_admin(request)):
                 pass

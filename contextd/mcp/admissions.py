@@ -53,7 +53,7 @@ class Admissions:
         if kept is not None and time.monotonic() < kept.until:
             return kept.admission
         heard = self._changes_heard
-        admission = await self._look_ups.run_concealed(
+        admission = await self._look_ups.run_safely(
             "authentication",
             partial(auth.admit, arrival, door="mcp"),
             seconds=auth.LOOKUP_SECONDS,

@@ -67,8 +67,8 @@ async def answered(
 ) -> Result:
     """What the operation comes to where nobody is asked, whether it waits or not."""
     if operation.waits:
-        return await pipeline.converse(operation, arguments, caller, OneWay(ctx, workers))
-    work = partial(pipeline.perform, operation, arguments, caller)
+        return await pipeline.call_async(operation, arguments, caller, OneWay(ctx, workers))
+    work = partial(pipeline.call_operation, operation, arguments, caller)
     return await workers.run(work, seconds=operation.timeout)
 
 

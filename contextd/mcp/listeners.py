@@ -150,7 +150,7 @@ class Listeners:
             return [(session_id, uri) for session_id in session_ids]
 
     async def _look_up(self, work: Callable[[], Found]) -> Found:
-        return await self._workers.run_concealed(
+        return await self._workers.run_safely(
             "the look-up of subscriptions", work, seconds=auth.LOOKUP_SECONDS
         )
 

@@ -68,7 +68,7 @@ class Resources:
             and caller.entry.has_resource(*resources.forms(one.template))
         ]
         work = partial(resources.templates, caller)
-        others = await self.workers.run_concealed("templates", work, seconds=LISTING_SECONDS)
+        others = await self.workers.run_safely("templates", work, seconds=LISTING_SECONDS)
         return ListResourceTemplatesResult(
             resource_templates=[as_template(one) for one in [*ours, *others]]
         )
@@ -85,20 +85,20 @@ class Resources:
     async def check(self, ctx: Context, uris: Iterable[str]) -> None:
         """Refuse as reading the first that cannot be read is; together they count as one read."""
         caller = self.identify(ctx)
-        attempt: Callable[[Operation, dict[str, Any], Caller], Result] = pipeline.perform
+        attempt: Callable[[Operation, dict[str, Any], Caller], Result] = pipeline.call_operation
         for uri in uris:
             with refusals_about(uri, ctx):
                 reading = subscribed(uri)
                 work = partial(attempt, reading, {"uri": uri}, caller)
-                await self.workers.run_concealed("a subscription", work, seconds=reading.timeout)
-            attempt = pipeline.reach
+                await self.workers.run_safely("a subscription", work, seconds=reading.timeout)
+            attempt = pipeline.preview
 
     async def is_readable(self, uri: str, caller: Caller) -> bool:
         """Raises ContextdError where it cannot be found out now."""
         try:
             reading = subscribed(uri)
-            work = partial(pipeline.reach, reading, {"uri": uri}, caller)
-            await self.workers.run_concealed("a notification", work, seconds=reading.timeout)
+            work = partial(pipeline.preview, reading, {"uri": uri}, caller)
+            await self.workers.run_safely("a notification", work, seconds=reading.timeout)
         except (NotAllowed, NotFound, Invalid):
             return False
         return True

@@ -118,7 +118,7 @@ def build(workers: Workers, identify: Identify, renew: Renew) -> AnnouncingServe
         on_subscriptions_listen=listeners.streams.listen,
     )
     server.listeners = listeners
-    server.middleware += [conceal, listeners.note, sealed_state(identify)]
+    server.middleware += [translate_errors, listeners.note, sealed_state(identify)]
     # Not by the constructor, which knows of no calls that become tasks.
     server.add_request_handler("tools/call", CallToolRequestParams, tools.call)
     tasks.install(server)
@@ -152,8 +152,8 @@ def no_header_arguments(name: str) -> None:
     """No operation mirrors arguments into HTTP headers; asked first, the SDK lists all tools."""
 
 
-async def conceal(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Our errors as the protocol's; and no text of an unexpected one, which the SDK would send."""
+async def translate_errors(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Raise our errors as MCPError; the SDK would send the text of an unexpected exception."""
     try:
         return await call_next(ctx)
     except (MCPError, ValidationError):
@@ -161,5 +161,5 @@ async def conceal(ctx: Context, call_next: CallNext) -> HandlerResult:
     except ContextdError as error:
         raise answers.protocol_error(error) from None
     except Exception as error:
-        concealed = await outages.conceal_in_thread(str(ctx.method), error)
-        raise answers.protocol_error(concealed) from None
+        public = await outages.as_public_error_in_thread(str(ctx.method), error)
+        raise answers.protocol_error(public) from None

@@ -266,7 +266,7 @@ class Sessions(sdk.SessionManager):
             self._let_go_of(ended)
 
     async def _look_up(self, work: Callable[[], Answer]) -> Answer:
-        return await self._look_ups.run_concealed(
+        return await self._look_ups.run_safely(
             "the look-up of a session", work, seconds=auth.LOOKUP_SECONDS
         )
 

@@ -140,7 +140,7 @@ class Tasks:
     async def _work(self, work: Work) -> None:
         conversation = Unattended(work.ctx, self._workers, work.call.replies)
         try:
-            result = await pipeline.converse(
+            result = await pipeline.call_async(
                 work.operation, dict(work.call.arguments), work.caller, conversation
             )
         except Unanswered as asked:
@@ -190,7 +190,7 @@ class Tasks:
 
     async def _row(self, work: Callable[[], Outcome]) -> Outcome:
         try:
-            return await self._workers.run_concealed("a task", work, seconds=ROW_SECONDS)
+            return await self._workers.run_safely("a task", work, seconds=ROW_SECONDS)
         except NotFound as error:
             raise MCPError(INVALID_PARAMS, error.text, error.as_dict()) from None
 

@@ -55,7 +55,7 @@ class Tools:
     async def list(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         structured = answers.has_structure(ctx.protocol_version)
         work = partial(listed, self.identify(ctx), structured)
-        tools = await self.workers.run_concealed("tools/list", work, seconds=LOOKUP_SECONDS)
+        tools = await self.workers.run_safely("tools/list", work, seconds=LOOKUP_SECONDS)
         return ListToolsResult(tools=tools)
 
     async def call(self, ctx: Context, params: CallToolRequestParams) -> HandlerResult:
@@ -74,7 +74,7 @@ class Tools:
             return found
         try:
             work = partial(operations.get, name)
-            return await self.workers.run_concealed("tools/call", work, seconds=LOOKUP_SECONDS)
+            return await self.workers.run_safely("tools/call", work, seconds=LOOKUP_SECONDS)
         except NotFound:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {name[:MAX_NAME]}") from None
 

@@ -32,7 +32,7 @@ class WaitingCalls:
             if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
                 return await self._call_in_rounds(ctx, operation, params, caller)
             live = Live(ctx, self._workers)
-            return await pipeline.converse(operation, params.arguments or {}, caller, live)
+            return await pipeline.call_async(operation, params.arguments or {}, caller, live)
 
     async def _call_in_rounds(
         self, ctx: Context, operation: Operation, params: CallToolRequestParams, caller: Caller
@@ -40,7 +40,7 @@ class WaitingCalls:
         replies = dialogue.replies_in(params)
         rounds = Rounds(ctx, self._workers, replies)
         try:
-            return await pipeline.converse(operation, params.arguments or {}, caller, rounds)
+            return await pipeline.call_async(operation, params.arguments or {}, caller, rounds)
         except Unanswered as asked:
             return dialogue.as_round(asked.questions, replies)
         except Detached as call:

@@ -58,16 +58,16 @@ class Workers:
             if not future.cancel() and not future.done():
                 asyncio.get_running_loop().run_in_executor(None, job.cancel_query)
 
-    async def run_concealed(
+    async def run_safely(
         self, what: str, work: Callable[[], Outcome], *, seconds: float
     ) -> Outcome:
-        """Like `run`, for work of our own: what nobody foresaw is logged, and told as Internal."""
+        """Do the work as `run` does; log unexpected exceptions and raise them as ContextdError."""
         try:
             return await self.run(work, seconds=seconds)
         except ContextdError:
             raise
         except Exception as error:
-            raise await outages.conceal_in_thread(what, error) from None
+            raise await outages.as_public_error_in_thread(what, error) from None
 
     def _submit(self, job: "Job[Outcome]") -> "Future[Outcome]":
         if not self._places.acquire(blocking=False):

@@ -121,7 +121,7 @@ class Supervisor:
             logger.warning("%s: %s", plan.namespace, problem)
 
     async def _do(self, work: Callable[[], Outcome]) -> Outcome:
-        return await self._workers.run_concealed("the gateway", work, seconds=DATABASE_SECONDS)
+        return await self._workers.run_safely("the gateway", work, seconds=DATABASE_SECONDS)
 
 
 def is_same(plan: Plan, now: Plan | None) -> bool:

@@ -22,4 +22,4 @@ def test_a_path_that_can_be_of_no_project_is_refused(call: Call, caller: Caller)
     uri = "checkpoint://recent?project_path=%2Fw%2Fshop%2F"
 
     with pytest.raises(Invalid, match="project_path must be a clean path"):
-        pipeline.perform(resources.at(uri).reading, {"uri": uri}, caller)
+        pipeline.call_operation(resources.at(uri).reading, {"uri": uri}, caller)

@@ -62,10 +62,10 @@ def test_what_the_database_says_is_told_as_what_it_means(
     error = OperationalError("inner text")
     error.__cause__ = cause
 
-    concealed = outages.conceal("something", error)
+    public = outages.as_public_error("something", error)
 
-    assert type(concealed) is told
-    assert "inner" not in concealed.message
+    assert type(public) is told
+    assert "inner" not in public.message
 
 
 def call_tool(http: httpx2.Client, name: str) -> Any:

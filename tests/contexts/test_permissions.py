@@ -158,7 +158,7 @@ def test_what_is_held_is_asked_for_every_installed_operation(caller: Caller) -> 
 
     for operation in offered:
         with pytest.raises(NotAllowed, match=r"^the context 'empty' does not hold the "):
-            pipeline.perform(operation, {}, in_context(caller, nothing))
+            pipeline.call_operation(operation, {}, in_context(caller, nothing))
 
 
 def in_context(caller: Caller, entry: Entry) -> Caller:
@@ -184,7 +184,7 @@ def test_resources_are_held_by_address_or_form_or_glob(
     somebody = in_context(caller, Entry(name="backend", resources=globs))
 
     with pytest.raises(NotFound if is_held else NotAllowed) as refused:
-        pipeline.perform(reading, {"uri": uri}, somebody)
+        pipeline.call_operation(reading, {"uri": uri}, somebody)
     if not is_held:
         assert "the context 'backend' does not hold the resource" in refused.value.message
 
@@ -194,6 +194,6 @@ def test_an_address_is_held_with_any_query(caller: Caller, glob: str) -> None:
     uri = "checkpoint://recent?project_path=/w/shop"
     somebody = in_context(caller, Entry(name="backend", resources=(glob,)))
 
-    found = pipeline.perform(resources.at(uri).reading, {"uri": uri}, somebody)
+    found = pipeline.call_operation(resources.at(uri).reading, {"uri": uri}, somebody)
 
     assert cast(Contents, found).uri == uri

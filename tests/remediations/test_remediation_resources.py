@@ -25,7 +25,7 @@ def saved(call: Call) -> str:
 def test_a_remediation_is_read_whole(saved: str, caller: Caller) -> None:
     uri = f"remediation://{saved}"
 
-    found = pipeline.perform(resources.at(uri).reading, {"uri": uri}, caller)
+    found = pipeline.call_operation(resources.at(uri).reading, {"uri": uri}, caller)
 
     assert isinstance(found, Contents)
     assert found.text.startswith("OSError: port 80 is taken\nseen 1 times, worked 0 times")
