@@ -21,7 +21,7 @@ from contextd.admin import (
 )
 from contextd.admin.rows import Row
 from contextd.errors import ContextdError
-from gateway import offering, pinning, place, services
+from gateway import offering, pinning, place, policy, services
 from gateway.models import Upstream, UpstreamEvent, UpstreamFeature, UpstreamSetting
 
 
@@ -121,6 +121,8 @@ class UpstreamAdmin(Transferable, ModelAdmin[Upstream]):
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         start_anew(form.instance)
+        if problem := policy.problem_of(form.instance):
+            messages.warning(request, f"{form.instance} cannot start: {problem}")
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

@@ -1,5 +1,6 @@
 """What is known of upstreams: how they are reached, how they are, and what they offer."""
 
+import re
 import unicodedata
 from typing import Self
 
@@ -19,6 +20,7 @@ GLOB_LENGTH = 200
 NAME_LENGTH = 1000
 DEFAULT_STARTUP_TIMEOUT_MS = 15_000
 HOUR_MS = 3_600_000
+CONTAINER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]+")
 LINES = "\t\r\n"
 """What a value may have that is no character of a line, such as a key of several lines."""
 
@@ -193,6 +195,9 @@ class Upstream(models.Model):
             raise ValidationError({"namespace": taken})
         if self.image and self.transport != Transport.DOCKER:
             raise ValidationError({"image": "Only docker upstreams have an image."})
+        if self.container and not CONTAINER_NAME.fullmatch(self.container):
+            allowed = "Docker takes letters, digits, _ . and -, beginning with a letter or digit."
+            raise ValidationError({"container": allowed})
         if self.caller_headers and self.transport != Transport.HTTP:
             raise ValidationError({"caller_headers": "Only http upstreams are sent headers."})
 

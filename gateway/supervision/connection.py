@@ -33,11 +33,11 @@ from pydantic import BaseModel, TypeAdapter
 
 import contextd
 from contextd.mcp import sdk
+from gateway.lost import Lost
 from gateway.models import Kind, Transport
 from gateway.services import Plan
 from gateway.supervision import concealing, failures, http, transports
 from gateway.supervision.exchange import Exchange, NotAnswered
-from gateway.supervision.failures import Lost
 from gateway.supervision.processes import Tail
 
 LISTS = {
@@ -84,7 +84,7 @@ class Connection:
         self._ended = anyio.Event()
         self._outcome: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
-        self.why = ""
+        self.end: Lost | None = None
 
     @property
     def is_busy(self) -> bool:
@@ -133,11 +133,11 @@ class Connection:
         finally:
             self._waiting -= 1
 
-    async def ended(self) -> str:
-        """Returns when it is no more, and why."""
+    async def ended(self) -> Lost:
+        """Return the reason when the connection has ended."""
         if self._task:
             await asyncio.wait([self._task])
-        return self.why
+        return self.end or Lost("")
 
     async def close(self) -> None:
         """Returns when nothing is left of it, or when it has had its time to end."""
@@ -152,21 +152,23 @@ class Connection:
     async def _run(self) -> None:
         try:
             await self._be_connected()
+            self._note_end(Lost(""))
         except asyncio.CancelledError:
-            self.why = self.why or "it was stopped"
+            self._note_end(Lost("it was stopped"))
             raise
         except Exception as error:  # whatever it does, it alone is the worse for it
-            self.why = failures.first_of(error)
-        finally:
-            self.why = f"{self._concealed(self.why)}\n{self._tail}".strip()
-            if not self._outcome.done():
-                self._outcome.set_exception(Lost(self.why))
-                self._outcome.exception()  # whether or not somebody waits for it
+            self._note_end(error)
+
+    def _note_end(self, error: BaseException) -> None:
+        self.end = failures.as_lost(
+            error, lambda message: f"{self._concealed(message)}\n{self._tail}".strip()
+        )
+        if not self._outcome.done():
+            self._outcome.set_exception(self.end)
+            self._outcome.exception()  # whether or not somebody waits for it
 
     async def _be_connected(self) -> None:
         plan = self.plan
-        if plan.unreadable:
-            raise Lost(plan.unreadable)
         ours = Implementation(name="contextd-gateway", version=contextd.__version__)
         async with transports.opened(plan, self._tail, self._ended) as (incoming, outgoing):
             self._dispatcher: JSONRPCDispatcher[Any] = JSONRPCDispatcher(incoming, outgoing)

@@ -16,16 +16,16 @@ from aiodocker.execs import Exec
 from aiodocker.stream import Stream
 
 from gateway import wire
+from gateway.lost import Hopeless, Lost
 from gateway.services import Plan
 from gateway.supervision import processes
-from gateway.supervision.failures import Lost
 from gateway.supervision.processes import PATIENCE_SECONDS, RUN, Tail
 from gateway.wire import Peer, Streams
 
 LABEL = "contextd.gateway"
 STDERR = 2
 LOOK_SECONDS = 0.05
-NOT_FOUND = 404
+BAD_REQUEST, NOT_FOUND = 400, 404
 
 # The end of a client of `docker exec` is not the end of what it runs. What carries the mark in its
 # environment goes: the program itself and all that it has started.
@@ -35,6 +35,7 @@ for entry in /proc/[0-9]*; do
 done
 :
 """
+HAS_PROGRAM = 'command -v "$1" >/dev/null'
 STAY = ["sh", "-c", "trap 'exit 0' TERM; while :; do sleep 1 & wait $!; done"]
 
 
@@ -45,7 +46,8 @@ async def engine() -> AsyncIterator[Docker]:
         async with found() as docker:
             yield docker
     except DockerError as error:
-        raise Lost(f"the Docker engine (DOCKER_HOST) says: {error.message}") from None
+        kind = Hopeless if error.status == BAD_REQUEST else Lost
+        raise kind(f"the Docker engine (DOCKER_HOST) says: {error.message}") from None
     except (aiohttp.ClientError, ValueError, OSError) as error:
         raise Lost(f"the Docker engine does not answer (DOCKER_HOST): {error}") from None
 
@@ -63,9 +65,9 @@ def mark_of(namespace: str) -> str:
 
 async def make_ready(plan: Plan) -> None:
     """See that the container runs, and that nothing of ours is left in it. Raises Lost."""
-    processes.ensure_allowed(plan.command[0])
     async with engine() as docker:
         container = await ensured(docker, plan)
+        await ensure_program(container, plan)
         await end_marked(container, f"{processes.MARK}={mark_of(plan.namespace)}")
 
 
@@ -75,11 +77,37 @@ async def ensured(docker: Docker, plan: Plan) -> DockerContainer:
     except DockerError as error:
         if error.status != NOT_FOUND or not plan.image:
             raise
-        container = await docker.containers.create(config_of(plan), name=plan.container)
+        container = await created(docker, plan)
     about = await container.show()
     if not about["State"]["Running"]:
         await started(container, plan)
     return container
+
+
+async def created(docker: Docker, plan: Plan) -> DockerContainer:
+    try:
+        return await docker.containers.create(config_of(plan), name=plan.container)
+    except DockerError as error:
+        if error.status != NOT_FOUND:
+            raise
+        raise Hopeless(
+            f"the Docker engine says: {error.message}; pull the image, then restart the upstream"
+        ) from None
+
+
+async def ensure_program(container: DockerContainer, plan: Plan) -> None:
+    """Raises Hopeless where the container has no such program."""
+    execution = await container.exec(
+        ["sh", "-c", HAS_PROGRAM, "contextd", plan.command[0]],
+        environment=dict(plan.settings),
+        workdir=plan.working_directory or None,
+    )
+    said = await output_of(execution)
+    if (await execution.inspect())["ExitCode"]:
+        raise Hopeless(
+            f"{plan.command[0]!r} cannot be run in the container {plan.container}; "
+            f"install it there or correct the command, then restart the upstream\n{said}".strip()
+        )
 
 
 async def started(container: DockerContainer, plan: Plan) -> None:
@@ -111,14 +139,20 @@ async def let_go(namespace: str, name: str) -> None:
 
 async def end_marked(container: DockerContainer, mark: str) -> None:
     execution = await container.exec(["sh", "-c", END_MARKED, "contextd", mark])
+    await output_of(execution)
+
+
+async def output_of(execution: Exec) -> str:
+    """Return what it writes until it ends."""
+    written = b""
     async with execution.start(detach=False) as stream:
-        while await stream.read_out():
-            pass
+        while message := await stream.read_out():
+            written += message.data
+    return written.decode(errors="replace")
 
 
 @asynccontextmanager
 async def running(plan: Plan, tail: Tail, ended: anyio.Event) -> AsyncIterator[Streams]:
-    processes.ensure_allowed(plan.command[0])
     run = secrets.token_hex(16)
     async with engine() as docker:
         container = await docker.containers.get(plan.container)

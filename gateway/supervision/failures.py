@@ -1,10 +1,12 @@
 """What can go wrong with an upstream."""
 
+from collections.abc import Callable
 from typing import Any
 
 from mcp import MCPError
 from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 
+from gateway.lost import Hopeless, Lost
 from gateway.wire import NOT_SENT
 
 FAILED = -32012
@@ -22,10 +24,6 @@ FORGOTTEN_SESSION = {
     "mcp-session-id header is required",
     "server not initialized",
 }
-
-
-class Lost(Exception):
-    """The connection cannot be made, or is no more; the message says why."""
 
 
 def unavailable(message: str) -> MCPError:
@@ -75,10 +73,15 @@ def is_of_forgotten_session(error: MCPError) -> bool:
     return message in FORGOTTEN_SESSION
 
 
-def first_of(error: BaseException) -> str:
-    """What is told of it, or of the first of a group."""
+def as_lost(error: BaseException, reworded: Callable[[str], str]) -> Lost:
+    """Return the error, or the first of a group, as the end of a connection."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    kind = Hopeless if isinstance(error, Hopeless) else Lost
+    return kind(reworded(message_of(error)))
+
+
+def message_of(error: BaseException) -> str:
     if isinstance(error, Lost):
         return str(error)
     if isinstance(error, MCPError):

@@ -2,25 +2,20 @@
 
 import asyncio
 import contextlib
-import ipaddress
 import re
-import socket
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpcore2
 import httpx2
-from django.conf import settings
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCResponse
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 
-from gateway import wire
+from gateway import policy, wire
 from gateway.services import Plan
-from gateway.supervision.failures import Lost
 from gateway.supervision.processes import Tail
 
 TIMEOUT = httpx2.Timeout(10, read=None)
@@ -34,18 +29,9 @@ NOT_CONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 FAILING = re.compile(r"HTTP (401|403|5\d\d)\b")
 """Told by what cannot be used as it is: an answer, but no sign of life."""
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-
-
-class Refused(OSError):
-    """An address that upstreams may not have."""
-
 
 @asynccontextmanager
 async def connected(plan: Plan, tail: Tail) -> AsyncIterator[tuple[Any, Any]]:
-    ensure_secure(plan.url)
     headers = headers_of(plan)
     async with (
         httpx2.AsyncClient(
@@ -62,24 +48,12 @@ async def connected(plan: Plan, tail: Tail) -> AsyncIterator[tuple[Any, Any]]:
 
 
 def headers_of(plan: Plan) -> httpx2.Headers:
-    """Raises Lost for what no header can be."""
-    for name, value in plan.settings.items():
-        if not (value.isascii() and value.isprintable() and value == value.strip()):
-            raise Lost(f"the header {name} holds what no header can: enter it anew, as one line")
+    """Raises Hopeless for a value that no header can have."""
+    policy.ensure_headers(plan.settings)  # again, since some may be those of the caller
     headers = httpx2.Headers(dict(plan.settings))
     # What is small when compressed may be of any size; its length is counted before.
     headers["accept-encoding"] = "identity"
     return headers
-
-
-def ensure_secure(url: str) -> None:
-    """Raises Lost for an address that would send what is secret in the clear."""
-    parts = urlsplit(url)
-    if parts.scheme == "http" and parts.hostname not in settings.CONTEXTD_GATEWAY_PRIVATE_HOSTS:
-        raise Lost(
-            f"{parts.hostname} is reached over https only, unless it is in "
-            "CONTEXTD_GATEWAY_PRIVATE_HOSTS"
-        )
 
 
 class GuardedTransport(httpx2.AsyncHTTPTransport):
@@ -219,7 +193,7 @@ class GuardedNetwork(httpcore2.AnyIOBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
         try:
-            addresses = await resolve(host, port)
+            addresses = await policy.resolve(host, port)
         except OSError as error:
             self._tail.note(str(error))
             raise httpcore2.ConnectError(str(error)) from None
@@ -234,27 +208,3 @@ class GuardedNetwork(httpcore2.AnyIOBackend):
             with contextlib.suppress(httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 return await connect(address)
         return await connect(addresses[-1])
-
-
-async def resolve(host: str, port: int) -> list[str]:
-    """The addresses that may be connected to: those that were looked at. Raises OSError."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = [str(entry[4][0]) for entry in found]
-    if host not in settings.CONTEXTD_GATEWAY_PRIVATE_HOSTS:
-        for address in addresses:
-            if not is_public(ipaddress.ip_address(address.partition("%")[0])):
-                raise Refused(
-                    f"{host} is at {address}, which is not a public address; "
-                    "if that is meant, name the host in CONTEXTD_GATEWAY_PRIVATE_HOSTS"
-                )
-    return addresses
-
-
-def is_public(address: Address) -> bool:
-    """Whether it is, also where another address is wrapped in it."""
-    if isinstance(address, ipaddress.IPv4Address):
-        return address.is_global and not address.is_multicast
-    if address in _NAT64:
-        return is_public(ipaddress.IPv4Address(address.packed[-4:]))
-    inner = address.ipv4_mapped or address.sixtofour
-    return is_public(inner) if inner else address.is_global and not address.is_multicast

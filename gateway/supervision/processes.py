@@ -2,9 +2,9 @@
 
 import asyncio
 import contextlib
+import errno
 import os
 import secrets
-import shutil
 import signal
 from collections import deque
 from collections.abc import AsyncIterator, Callable
@@ -17,9 +17,9 @@ import psutil
 from django.conf import settings
 
 from contextd.embedded import addresses, parent
-from gateway import wire
+from gateway import policy, wire
+from gateway.lost import Hopeless, Lost
 from gateway.services import Plan
-from gateway.supervision.failures import Lost
 from gateway.wire import Peer, Streams
 
 Stream = TypeVar("Stream", asyncio.StreamReader, asyncio.StreamWriter)
@@ -27,8 +27,9 @@ Stream = TypeVar("Stream", asyncio.StreamReader, asyncio.StreamWriter)
 MARK = "CONTEXTD_GATEWAY"
 RUN = "CONTEXTD_RUN"
 """Another one each time, so that all which one run has started can be found."""
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PATIENCE_SECONDS = 2
+LASTING_ERRORS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.ENOEXEC, errno.E2BIG}
+"""Reasons not to start a program that stay; others, such as too few resources, may pass."""
 MOST_SWEEPS = 3
 TAIL_LINES = 20
 LONGEST_TAIL_LINE = 1000
@@ -55,7 +56,7 @@ def mark() -> str:
 
 def environment_of(plan: Plan, run: str) -> dict[str, str]:
     """Nothing is inherited; whoever set the upstream up gave what it needs."""
-    return {"PATH": PATH, **plan.settings, MARK: mark(), RUN: run}
+    return {"PATH": policy.PATH, **plan.settings, MARK: mark(), RUN: run}
 
 
 @asynccontextmanager
@@ -74,11 +75,7 @@ async def running(plan: Plan, tail: Tail, ended: anyio.Event) -> AsyncIterator[S
 
 
 async def start(plan: Plan, run: str) -> asyncio.subprocess.Process:
-    ensure_allowed(plan.command[0])
-    environment = environment_of(plan, run)
-    program = shutil.which(plan.command[0], path=environment["PATH"])
-    if program is None:
-        raise Lost(f"there is no program {plan.command[0]!r} in {environment['PATH']}")
+    program = policy.program_of(plan)
     pipe = asyncio.subprocess.PIPE
     try:
         return await asyncio.create_subprocess_exec(
@@ -88,19 +85,14 @@ async def start(plan: Plan, run: str) -> asyncio.subprocess.Process:
             stdout=pipe,
             stderr=pipe,
             cwd=plan.working_directory or None,
-            env=environment,
+            env=environment_of(plan, run),
             start_new_session=True,
             preexec_fn=partial(parent.follow, os.getpid()),
         )
     except (OSError, ValueError) as error:
-        raise Lost(f"{plan.command[0]} cannot be started: {error}") from None
-
-
-def ensure_allowed(program: str) -> None:
-    """Raises Lost for a command that is not on the list, where there has to be one."""
-    allowed = settings.CONTEXTD_GATEWAY_COMMANDS
-    if (allowed or not settings.CONTEXTD_ANONYMOUS) and program not in allowed:
-        raise Lost(f"{program!r} is not in CONTEXTD_GATEWAY_COMMANDS, so it is not started")
+        is_lasting = isinstance(error, ValueError) or error.errno in LASTING_ERRORS
+        kind = Hopeless if is_lasting else Lost
+        raise kind(f"{plan.command[0]} cannot be started: {error}") from None
 
 
 def peer_of(process: asyncio.subprocess.Process, tail: Tail) -> Peer:

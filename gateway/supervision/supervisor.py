@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 from contextd.errors import ContextdError, Invalid
 from contextd.mcp.workers import Workers
 from gateway import offering, services
+from gateway.lost import Lost
 from gateway.models import Kind, State
 from gateway.services import Plan
 from gateway.supervision import failures, transports
 from gateway.supervision.connection import Connection
 from gateway.supervision.exchange import Exchange, Exchanges
-from gateway.supervision.failures import Lost
 from gateway.supervision.upstream import SupervisedUpstream
 
 LOOK_SECONDS = 1

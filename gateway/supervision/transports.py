@@ -8,10 +8,11 @@ from typing import Any
 
 import anyio
 
+from gateway import policy
+from gateway.lost import Lost
 from gateway.models import Transport
 from gateway.services import Plan
 from gateway.supervision import http, processes, used
-from gateway.supervision.failures import Lost
 from gateway.supervision.processes import Tail
 
 LETTING_GO_SECONDS = 20
@@ -33,7 +34,8 @@ def opened(
 
 
 async def make_ready(plan: Plan) -> None:
-    """What has to be there before the first connection. Raises Lost."""
+    """See to what has to be there before the first connection. Raises Lost."""
+    await policy.check(plan)
     if plan.transport == Transport.DOCKER:
         from gateway.supervision import docker
 

@@ -7,16 +7,16 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from django.utils import timezone
 
+from gateway.lost import Hopeless, Lost
 from gateway.models import Isolation, Kind, State
 from gateway.services import Plan
 from gateway.supervision import failures, results, transports
 from gateway.supervision.connection import Connection
 from gateway.supervision.exchange import Exchange
-from gateway.supervision.failures import Lost
 
 LONGEST_PAUSE_SECONDS = 60
 STEADY_SECONDS = 30
@@ -80,12 +80,13 @@ class SupervisedUpstream:
             raise Lost(self.reason)
 
     async def refresh(self) -> None:
-        """List its tools anew, once it has started. Raises Lost."""
+        """List its tools again, once it has started; start it now if it failed. Raises Lost."""
         if self.state in (State.STARTING, State.STOPPED):
             await self._is_settled.wait()
-        if self._main is None or self.state != State.READY:
-            raise Lost(self._whereabouts())
-        await self._discover(self._main)
+        if self._main is None:
+            await self.restart()
+        else:
+            await self._discover(self._main)
 
     async def perform(self, exchange: Exchange) -> dict[str, Any]:
         """Its result, if that is what it should be. Raises MCPError in our words."""
@@ -186,17 +187,17 @@ class SupervisedUpstream:
         failed = 0
         while True:
             began = time.monotonic()
-            reason = await self._run_once()
+            lost = await self._run_once()
             if time.monotonic() - began > STEADY_SECONDS:
                 failed = 0
             if not self._is_wanted_anew.is_set():
                 failed += 1
-                await self._pause(failed, reason)
+                await self._pause(failed, lost)
             if self._is_wanted_anew.is_set():
                 failed = 0
 
-    async def _run_once(self) -> str:
-        """Why it is no more."""
+    async def _run_once(self) -> Lost:
+        """Return why it has ended."""
         self._is_wanted_anew.clear()
         self._untaken.clear()
         await self._enter(State.STARTING)
@@ -209,19 +210,18 @@ class SupervisedUpstream:
             await self._enter(State.READY, self._not_taken())
             await self._watch_changes(connection)
         except Lost as lost:
-            return str(lost)
+            return lost
         finally:
             self._main = None
             await asyncio.shield(connection.close())
-        return ""
 
-    async def _watch_changes(self, connection: Connection) -> None:
+    async def _watch_changes(self, connection: Connection) -> NoReturn:
         """Raises Lost when the connection is no more."""
         async with asyncio.TaskGroup() as tasks:
             following = tasks.create_task(self._follow_changes(connection))
             lost = await connection.ended()
             following.cancel()
-        raise Lost(lost)
+        raise lost
 
     def _note_change(self, kinds: Collection[Kind]) -> None:
         self._changed.update(kinds)
@@ -263,10 +263,13 @@ class SupervisedUpstream:
                 self._untaken[kind] = f"its new list of {kind}s is not taken: {lost}"
                 await self._enter(self.state, self._not_taken())
 
-    async def _pause(self, failed: int, reason: str) -> None:
+    async def _pause(self, failed: int, lost: Lost) -> None:
+        reason = str(lost)
+        if isinstance(lost, Hopeless):
+            await self._give_up(reason)
+            return
         if failed > self.plan.restart_attempts:
-            await self._enter(State.FAILED, f"{reason}\ngiven up after {failed} attempts")
-            await self._is_wanted_anew.wait()
+            await self._give_up(f"{reason}\ngiven up after {failed} attempts")
             return
         seconds = pause_after(failed, self.plan.backoff_seconds)
         self._retry_at = timezone.now() + timedelta(seconds=seconds)
@@ -277,6 +280,11 @@ class SupervisedUpstream:
             pass
         finally:
             self._retry_at = None
+
+    async def _give_up(self, reason: str) -> None:
+        """Return when a person wants it to be tried again."""
+        await self._enter(State.FAILED, reason)
+        await self._is_wanted_anew.wait()
 
     async def _enter(self, state: State, reason: str = "") -> None:
         self.state, self.reason = state, reason

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import re
 import sys
 
 import psutil
@@ -174,6 +175,22 @@ def test_without_an_image_a_missing_container_is_named(engine: None, add: Add) -
     )
 
     assert "nobody" in upstream.reason
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"container": "made", "image": "no-such-image:1"}, "No such image.*pull the image"),
+        ({"command": ["no-such-program"]}, "'no-such-program' cannot be run in the container box"),
+    ],
+)
+def test_what_cannot_start_in_a_container_is_not_tried_again(
+    add_in_container: Add, fields: dict[str, object], told: str
+) -> None:
+    upstream = add_in_container(**fields, expect=State.FAILED)
+
+    assert re.search(told, upstream.reason)
+    assert not upstream.events.filter(state=State.BACKOFF).exists()
 
 
 def failing(add: Add) -> Upstream:

@@ -221,9 +221,47 @@ def test_what_was_just_added_can_be_tested_at_once(gateway: None, output: Any) -
     assert "odd answers and offers" in output("test", "odd")
 
 
+def test_a_failed_test_names_the_upstream_once(add: Add, output: Any) -> None:
+    add(command=["/no/such"], expect=State.FAILED)
+
+    with pytest.raises(CommandError, match=r"^odd: there is no program '/no/such'"):
+        output("test", "odd")
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
+        (["--url", "http://localhost:9999/mcp"], "odd cannot start: localhost is reached over"),
+        (["--command", "/no/such"], "odd cannot start: there is no program '/no/such'"),
+        (
+            ["--set", "X-Key=\u00e9", "--url", "https://[2606:4700::1]/"],
+            "odd cannot start: the head",
+        ),
+    ],
+)
+def test_adding_what_cannot_start_says_why(
+    transactional_db: None, capsys: pytest.CaptureFixture[str], words: list[str], told: str
+) -> None:
+    call_command("gateway", "add", "odd", *words)
+
+    assert told in capsys.readouterr().err
+    assert Upstream.objects.get().namespace == "odd"
+
+
+def test_what_a_gateway_on_another_host_can_start_is_not_known_here(
+    transactional_db: None, capsys: pytest.CaptureFixture[str], settings: Any
+) -> None:
+    settings.CONTEXTD_GATEWAY_ADDRESS = "gateway.internal:8090"
+
+    call_command("gateway", "add", "odd", "--command", "/no/such")
+
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["add", "odd", "--container", "a b", "--command", "true"], "container: Docker takes"),
         (["add", "Bad_Name", "--command", "true"], "namespace: Use up to 24 lower-case letters"),
         (["add", "odd"], "Give stdio a command"),
         (["add", "odd", "--startup-timeout", "soon", "--command", "y"], "'soon' is not a number"),
@@ -298,26 +336,36 @@ def test_the_admin_deletes_one_with_all_that_it_offers(
     assert not UpstreamFeature.objects.exists()
 
 
+def save_in_admin(client: Client, upstream: Upstream, **fields: str) -> str:
+    """Post the form of an upstream, with a setting KEY, and return the page that follows."""
+    forms = {"settings": 1, "features": 0, "events": 0}
+    counts = {f"{name}-TOTAL_FORMS": count for name, count in forms.items()}
+    counts |= {f"{name}-INITIAL_FORMS": 0 for name in forms}
+    limits = [field for field in Upstream._meta.fields if field.name.endswith("_ms")]
+    given = {field.name: getattr(upstream, field.name) for field in limits}
+    given |= {"transport": "stdio", "command": "true", "restart_attempts": 5}
+    given |= {"settings-0-name": "KEY", "settings-0-value": "hush", **fields}
+    address = f"/admin/gateway/upstream/{upstream.pk}/change/"
+    return client.post(address, {**counts, **given}, follow=True).content.decode()
+
+
 def test_the_admin_saves_a_value_and_refuses_what_none_can_be(
     upstream: Upstream, admin_client: Client
 ) -> None:
-    def save(value: str) -> str:
-        forms = {"settings": 1, "features": 0, "events": 0}
-        counts = {f"{name}-TOTAL_FORMS": count for name, count in forms.items()}
-        counts |= {f"{name}-INITIAL_FORMS": 0 for name in forms}
-        limits = [field for field in Upstream._meta.fields if field.name.endswith("_ms")]
-        given = {field.name: getattr(upstream, field.name) for field in limits}
-        given |= {"transport": "stdio", "command": "true", "restart_attempts": 5}
-        setting = {"settings-0-name": "KEY", "settings-0-value": value}
-        address = f"/admin/gateway/upstream/{upstream.pk}/change/"
-        return admin_client.post(address, {**counts, **given, **setting}).content.decode()
+    refused = save_in_admin(admin_client, upstream, **{"settings-0-value": "a\x1bb"})
 
-    assert "has control characters" in save("a\x1bb")
+    assert "has control characters" in refused
     assert not UpstreamSetting.objects.exists()
 
-    save("hush ")
+    save_in_admin(admin_client, upstream, **{"settings-0-value": "hush "})
 
     assert UpstreamSetting.objects.get().value == "hush"
+
+
+def test_the_admin_warns_of_what_cannot_start(upstream: Upstream, admin_client: Client) -> None:
+    page = save_in_admin(admin_client, upstream, command="/no/such", is_enabled="on")
+
+    assert "odd cannot start: there is no program" in page
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import asyncio
 import ipaddress
+import re
 import threading
 from collections.abc import Iterator
 
@@ -14,6 +15,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Mount, Route
 
 from contextd.errors import UpstreamFailed
+from gateway import policy
 from gateway.models import State, Transport
 from gateway.supervision import http
 from gateway.supervision.processes import Tail
@@ -100,25 +102,21 @@ def test_it_is_reached_again_after_a_restart_of_the_server(
         again.stop()
 
 
-def test_a_private_address_is_refused(listening: Listening, add: Add, settings: object) -> None:
-    settings.CONTEXTD_GATEWAY_PRIVATE_HOSTS = []  # type: ignore[attr-defined]
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("https://localhost:9/mcp", "localhost is at .* not a public address"),
+        ("http://example.com/mcp", "over https only"),
+        ("https://example.com:99999/mcp", "Port out of range"),
+    ],
+)
+def test_an_address_that_is_not_allowed_is_not_tried_again(
+    add: Add, address: str, told: str
+) -> None:
+    upstream = add(transport=Transport.HTTP, url=address, expect=State.FAILED)
 
-    private = add(
-        transport=Transport.HTTP,
-        url=f"https://localhost:{listening.port}/mcp",
-        expect=State.FAILED,
-        restart_attempts=0,
-    )
-    plain = add(
-        "plain",
-        transport=Transport.HTTP,
-        url="http://example.com/mcp",
-        expect=State.FAILED,
-        restart_attempts=0,
-    )
-
-    assert "not a public address" in private.reason
-    assert "over https only" in plain.reason
+    assert re.search(told, upstream.reason)
+    assert not upstream.events.filter(state=State.BACKOFF).exists()
 
 
 def test_a_redirect_to_somewhere_else_is_not_followed(listening: Listening, add: Add) -> None:
@@ -141,12 +139,12 @@ def test_a_redirect_to_somewhere_else_is_not_followed(listening: Listening, add:
     ],
 )  # fmt: skip
 def test_what_is_not_public(address: str) -> None:
-    assert not http.is_public(ipaddress.ip_address(address))
+    assert not policy.is_public(ipaddress.ip_address(address))
 
 
 @pytest.mark.parametrize("address", ["1.1.1.1", "2606:4700::1111", "64:ff9b::101:101"])
 def test_what_is_public(address: str) -> None:
-    assert http.is_public(ipaddress.ip_address(address))
+    assert policy.is_public(ipaddress.ip_address(address))
 
 
 def test_a_call_while_it_is_away_says_when_it_is_tried_again(
@@ -174,7 +172,6 @@ def test_a_header_that_can_be_none_is_named_and_not_told(listening: Listening, a
         url=url(listening),
         settings={"Authorization": "Bearer SECRET-TOKEN\nand more"},
         expect=State.FAILED,
-        restart_attempts=0,
     )
 
     assert "the header Authorization holds what no header can" in upstream.reason
@@ -187,7 +184,7 @@ def test_each_address_of_a_host_is_tried(
     async def resolve(host: str, port: int) -> list[str]:
         return ["127.0.0.2", "127.0.0.1"]  # the server listens at the second one only
 
-    monkeypatch.setattr(http, "resolve", resolve)
+    monkeypatch.setattr(policy, "resolve", resolve)
 
     async def connect() -> None:
         network = http.GuardedNetwork(Tail())

@@ -3,6 +3,8 @@
 import sys
 import threading
 import time
+from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -115,10 +117,48 @@ def test_one_that_cannot_start_is_given_up_and_started_again_on_request(
     wait_for_state(upstream, State.FAILED)
 
 
-def test_a_missing_program_is_named(add: Add) -> None:
-    upstream = add(command=["no-such-program"], expect=State.FAILED, restart_attempts=0)
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"command": ["no-such-program"]}, "there is no program 'no-such-program' in /usr/local"),
+        ({"command": ["/no/such"]}, "there is no program '/no/such' that can be run; install it"),
+        ({"command": ["cat"], "working_directory": "/no/such"}, "there is no folder '/no/such'"),
+        ({"command": [MISBEHAVING]}, "there is no program"),
+    ],
+)
+def test_what_cannot_be_started_is_not_tried_again(
+    add: Add, fields: dict[str, Any], told: str
+) -> None:
+    upstream = add(**fields, expect=State.FAILED)
 
-    assert "there is no program 'no-such-program'" in upstream.reason
+    assert told in upstream.reason
+    assert not upstream.events.filter(state=State.BACKOFF).exists()
+
+
+def test_a_file_that_is_no_program_is_not_tried_again(add: Add, tmp_path: Path) -> None:
+    program = tmp_path / "server"
+    program.write_text("#!/no/such/interpreter\n")
+    program.chmod(0o755)
+
+    upstream = add(command=[str(program)], expect=State.FAILED)
+
+    assert "cannot be started: [Errno 2] No such file or directory" in upstream.reason
+    assert not upstream.events.filter(state=State.BACKOFF).exists()
+
+
+@pytest.mark.parametrize("action", ["restart", "refresh"])
+def test_a_program_that_is_installed_later_starts_when_a_person_asks(
+    add: Add, tmp_path: Path, action: str
+) -> None:
+    program = tmp_path / "server"
+    upstream = add(command=[str(program)], expect=State.FAILED)
+    program.write_text(f"#!/bin/sh\nexec {sys.executable} {MISBEHAVING}\n")
+    program.chmod(0o755)
+
+    link.control(action, "odd")
+
+    upstream.refresh_from_db()
+    assert (upstream.state, upstream.reason) == (State.READY, "")
 
 
 def test_the_environment_is_what_was_given_and_nothing_else(
@@ -219,7 +259,7 @@ def test_without_a_gateway_a_call_says_so(db: None, call: Call, add_row: None) -
 def test_commands_are_limited_outside_single_user_mode(add: Add, settings: object) -> None:
     settings.CONTEXTD_ANONYMOUS = False  # type: ignore[attr-defined]
 
-    upstream = add(command=["cat"], expect=State.FAILED, restart_attempts=0)
+    upstream = add(command=["cat"], expect=State.FAILED)
 
     assert "'cat' is not in CONTEXTD_GATEWAY_COMMANDS" in upstream.reason
 
@@ -232,7 +272,6 @@ def test_commands_in_containers_are_limited_too(add: Add, settings: object) -> N
         container="box",
         command=["cat"],
         expect=State.FAILED,
-        restart_attempts=0,
     )
 
     assert "'cat' is not in CONTEXTD_GATEWAY_COMMANDS" in upstream.reason

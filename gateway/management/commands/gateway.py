@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from contextd.errors import ContextdError
-from gateway import offering, pinning, place, services
+from gateway import offering, pinning, place, policy, services
 from gateway.models import DEFAULT_STARTUP_TIMEOUT_MS, Isolation, Transport, Upstream
 
 
@@ -64,6 +64,8 @@ class Command(BaseCommand):
         )
         services.add(upstream, dict(options["set"]))
         self.stdout.write(f"added: {namespace}")
+        if problem := policy.problem_of(upstream):
+            self.stderr.write(f"{namespace} cannot start: {problem}")
 
     def show(self, namespace: str, **options: Any) -> None:
         upstream = services.named(namespace)

@@ -1,0 +1,9 @@
+"""Why an upstream cannot be used."""
+
+
+class Lost(Exception):
+    """The connection cannot be made, or has ended; the message says why."""
+
+
+class Hopeless(Lost):
+    """Another attempt fails alike until a person changes something; the message says what."""

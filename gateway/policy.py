@@ -1,0 +1,129 @@
+"""What has to be so before an upstream can start: checked first, so that no start is wasted."""
+
+import asyncio
+import ipaddress
+import shutil
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from gateway import services
+from gateway.lost import Hopeless
+from gateway.models import Transport, Upstream
+from gateway.services import Plan
+
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+class Refused(OSError):
+    """An address that upstreams may not have."""
+
+
+def problem_of(upstream: Upstream) -> str:
+    """Return why it cannot start as it is, or nothing.
+
+    A gateway on another host has other programs and names of hosts, so nothing is known then.
+    """
+    if settings.CONTEXTD_GATEWAY_ADDRESS or not upstream.is_enabled:
+        return ""
+    try:
+        asyncio.run(check(services.plan_of(upstream)))
+    except Hopeless as problem:
+        return str(problem)
+    return ""
+
+
+async def check(plan: Plan) -> None:
+    """Raises Hopeless for an upstream that cannot start until a person changes something."""
+    if plan.unreadable:
+        raise Hopeless(plan.unreadable)
+    if plan.transport == Transport.HTTP:
+        ensure_headers(plan.settings)
+        await ensure_reachable(plan.url)
+    elif plan.transport == Transport.STDIO:
+        program_of(plan)
+    else:
+        ensure_allowed(plan.command[0])
+
+
+def ensure_headers(headers: Mapping[str, str]) -> None:
+    """Raises Hopeless for a value that no header can have."""
+    for name, value in headers.items():
+        if not (value.isascii() and value.isprintable() and value == value.strip()):
+            raise Hopeless(
+                f"the header {name} holds what no header can: enter it again, as one line of ASCII"
+            )
+
+
+async def ensure_reachable(url: str) -> None:
+    """Raises Hopeless for an address that is not public, or that would be sent secrets in clear.
+
+    A name that is not found now may be found later, so that is no reason.
+    """
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if parts.scheme == "http" and host not in settings.CONTEXTD_GATEWAY_PRIVATE_HOSTS:
+        raise Hopeless(
+            f"{host} is reached over https only, unless it is in CONTEXTD_GATEWAY_PRIVATE_HOSTS"
+        )
+    try:
+        await resolve(host, parts.port or 0)
+    except (Refused, ValueError) as refused:
+        raise Hopeless(str(refused)) from None
+    except OSError:
+        pass
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """Return the addresses that may be connected to: those that were checked. Raises OSError."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = [str(entry[4][0]) for entry in found]
+    if host not in settings.CONTEXTD_GATEWAY_PRIVATE_HOSTS:
+        for address in addresses:
+            if not is_public(ipaddress.ip_address(address.partition("%")[0])):
+                raise Refused(
+                    f"{host} is at {address}, which is not a public address; if that is meant, "
+                    "name the host in CONTEXTD_GATEWAY_PRIVATE_HOSTS and restart contextd"
+                )
+    return addresses
+
+
+def is_public(address: Address) -> bool:
+    """Whether the address is public, also where another one is wrapped in it."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address.is_global and not address.is_multicast
+    if address in _NAT64:
+        return is_public(ipaddress.IPv4Address(address.packed[-4:]))
+    inner = address.ipv4_mapped or address.sixtofour
+    return is_public(inner) if inner else address.is_global and not address.is_multicast
+
+
+def program_of(plan: Plan) -> str:
+    """Return the path of the program to start. Raises Hopeless."""
+    name, folder = plan.command[0], plan.working_directory
+    ensure_allowed(name)
+    path = plan.settings.get("PATH", PATH)
+    program = shutil.which(name, path=path)
+    if program is None:
+        where = "that can be run" if "/" in name else f"in {path}"
+        raise Hopeless(
+            f"there is no program {name!r} {where}; install it or correct the command, "
+            "then restart the upstream"
+        )
+    if folder and not Path(folder).is_dir():
+        raise Hopeless(f"there is no folder {folder!r} to run it in")
+    return program
+
+
+def ensure_allowed(program: str) -> None:
+    """Raises Hopeless for a command that is not on the list, where there has to be one."""
+    allowed = settings.CONTEXTD_GATEWAY_COMMANDS
+    if (allowed or not settings.CONTEXTD_ANONYMOUS) and program not in allowed:
+        raise Hopeless(f"{program!r} is not in CONTEXTD_GATEWAY_COMMANDS, so it is not started")
