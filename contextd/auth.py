@@ -32,11 +32,10 @@ from contextd.errors import (
 )
 from contextd.signals import entry_refused
 
-LOOKUP_SECONDS = 5
 MAX_CLIENT_LENGTH = 100
 NO_CLIENT = "-"
 # The same few addresses call again and again.
-REMEMBERED = 256
+MAX_CACHED_ADDRESSES = 256
 FORWARDING_HEADERS = {"forwarded", "via", "x-real-ip"}
 HOW_TO_AUTHENTICATE = (
     "make one with `.venv/bin/python manage.py token create --user USER --name WHERE` "
@@ -107,13 +106,13 @@ def is_forwarding(header: str) -> bool:
     return header in FORWARDING_HEADERS or header.startswith("x-forwarded-")
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(MAX_CACHED_ADDRESSES)
 def is_loopback_host(host: str) -> bool:
     domain, _port = split_domain_port(host)
     return domain in settings.LOOPBACK_HOSTS
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(MAX_CACHED_ADDRESSES)
 def is_loopback(peer: str) -> bool:
     try:
         address = ipaddress.ip_address(peer)
@@ -157,7 +156,7 @@ def principal_of(token: str | None) -> Principal:
     if token is None:
         return ANONYMOUS
     authenticate: Authenticate = import_string(settings.CONTEXTD_AUTHENTICATE)
-    with limits.deadline(LOOKUP_SECONDS):
+    with limits.deadline(limits.LOOKUP_SECONDS):
         principal = authenticate(token)
     if principal is None:
         raise NotAuthenticated(f"the token is not known here: {HOW_TO_AUTHENTICATE}")
@@ -178,7 +177,7 @@ def enter(
 def _enter(principal: Principal, context: str | None, is_from_this_machine: bool) -> Admission:
     look_up: Enter = import_string(settings.CONTEXTD_ENTER)
     try:
-        with limits.deadline(LOOKUP_SECONDS):
+        with limits.deadline(limits.LOOKUP_SECONDS):
             entry = look_up(principal, context)
     except OperationalError as error:
         if principal.is_local and isinstance(outages.as_outage(error), Unavailable):

@@ -11,8 +11,8 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 
 from contextd import logs
 
-MOST_WAITING = 10_000
-AT_ONCE = 500
+MAX_WAITING_ROWS = 10_000
+ROWS_PER_WRITE = 500
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class Buffer(Generic[Row]):
 
     def add(self, row: Row) -> bool:
         """Whether there was room for it."""
-        if len(self._waiting) >= MOST_WAITING:
+        if len(self._waiting) >= MAX_WAITING_ROWS:
             return False
         self._waiting.append(row)
         self._see_to_it()
@@ -61,7 +61,7 @@ class Buffer(Generic[Row]):
         self._waiting.clear()
 
     def _next(self) -> list[Row]:
-        return [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]
+        return [self._waiting.popleft() for _ in range(min(ROWS_PER_WRITE, len(self._waiting)))]
 
     def _see_to_it(self) -> None:
         # A process that has forked has the timer, and not its thread.

@@ -7,9 +7,9 @@ from django.core.checks import CheckMessage, Error, register
 
 from contextd import operations
 from contextd.operations import Operation, Written
-from contextd.rates import LONGEST_PERIOD
+from contextd.rates import MAX_PERIOD_SECONDS
 
-MAX_TIMEOUT = 300
+MAX_TIMEOUT_SECONDS = 300
 BOUNDS_OF_TEXT = {"maxLength", "format", "enum", "const"}
 
 
@@ -25,9 +25,9 @@ def check_operations(**kwargs: Any) -> list[CheckMessage]:
 def problems_of(operation: Operation) -> Iterator[str]:
     if not operation.description:
         yield "its request has no docstring"
-    if not 0 < operation.timeout <= MAX_TIMEOUT:
-        yield f"its timeout is not within {MAX_TIMEOUT} s"
-    if operation.rate.per_second * LONGEST_PERIOD < 1 or operation.rate.burst < 1:
+    if not 0 < operation.timeout <= MAX_TIMEOUT_SECONDS:
+        yield f"its timeout is not within {MAX_TIMEOUT_SECONDS} s"
+    if operation.rate.per_second * MAX_PERIOD_SECONDS < 1 or operation.rate.burst < 1:
         yield "its rate allows less than one call an hour, which the limiter cannot count"
     if operation.effect == "write" and not issubclass(operation.result, Written):
         yield "it writes, so its result must be a Written"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from contextd.callers import Caller
 
 MAX_VALUES = 100
-MAX_TYPED = 1000
+MAX_TYPED_LENGTH = 1000
 
 Completer = Callable[[Caller, str], list[str]]
 
@@ -35,5 +35,5 @@ def completer(argument: str) -> Callable[[Completer], Completer]:
 def complete(caller: Caller, argument: str, typed: str) -> Completion:
     """Nothing, where nobody knows."""
     known = _completers.get(argument)
-    values = known(caller, typed[:MAX_TYPED]) if known else []
+    values = known(caller, typed[:MAX_TYPED_LENGTH]) if known else []
     return Completion(values[:MAX_VALUES], len(values))

@@ -16,8 +16,8 @@ from contextd.models import DetachedCall
 from contextd.operations import Operation
 from contextd.validation import unstorable
 
-MOST_OF_A_PRINCIPAL = 100
-KEPT = timedelta(days=1)
+MAX_OPEN_PER_PRINCIPAL = 100
+RETENTION = timedelta(days=1)
 # A process that works on calls says so more often than this.
 LEASE = timedelta(seconds=60)
 LOST = {
@@ -38,8 +38,10 @@ def begin(
 ) -> DetachedCall:
     """Keep a call that this process goes on to work on."""
     calls = DetachedCall.objects.of(caller)
-    if calls.filter(status__in=DetachedCall.OPEN).count() >= MOST_OF_A_PRINCIPAL:
-        raise Busy(f"{MOST_OF_A_PRINCIPAL} of your calls are not finished; wait for some of them")
+    if calls.filter(status__in=DetachedCall.OPEN).count() >= MAX_OPEN_PER_PRINCIPAL:
+        raise Busy(
+            f"{MAX_OPEN_PER_PRINCIPAL} of your calls are not finished; wait for some of them"
+        )
     now = timezone.now()
     return DetachedCall.objects.create(
         id=secrets.token_urlsafe(24),
@@ -50,7 +52,7 @@ def begin(
         redacted=interim.redacted,
         replies=dict(replies),
         leased_until=now + LEASE,
-        expires_at=now + KEPT,
+        expires_at=now + RETENTION,
     )
 
 

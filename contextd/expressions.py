@@ -8,10 +8,10 @@ import regex
 
 from contextd import limits
 
-SECONDS = 0.5
+MATCH_SECONDS = 0.5
 """That one search may take: some expressions would otherwise take hours for a long text."""
-MAX_COPIES = 10_000
-MAX_DIGITS = 9
+MAX_REPEATS = 10_000
+MAX_REPEAT_DIGITS = 9
 # In verbose mode white space and comments may stand around the digits, and between them.
 _REPEAT = regex.compile(r"\{((?:\d|\s|#[^\n]*(?:\n|\Z))++)")
 _IGNORED_IN_REPEAT = regex.compile(r"\s|#[^\n]*")
@@ -20,8 +20,8 @@ _IGNORED_IN_REPEAT = regex.compile(r"\s|#[^\n]*")
 def mistake_in(expression: str) -> str | None:
     """What is wrong with it, if anything: it ..."""
     copies = prod(max(1, _number_in(repeat)) for repeat in _REPEAT.findall(expression))
-    if copies > MAX_COPIES:  # compiling writes them all out, which can take all memory there is
-        return f"repeats its parts more than {MAX_COPIES:,} times"
+    if copies > MAX_REPEATS:  # compiling writes them all out, which can take all memory there is
+        return f"repeats its parts more than {MAX_REPEATS:,} times"
     try:
         regex.compile(expression)
     except regex.error as error:
@@ -32,7 +32,7 @@ def mistake_in(expression: str) -> str | None:
 
 
 def _number_in(repeat: str) -> int:
-    return int(_IGNORED_IN_REPEAT.sub("", repeat)[:MAX_DIGITS] or 1)
+    return int(_IGNORED_IN_REPEAT.sub("", repeat)[:MAX_REPEAT_DIGITS] or 1)
 
 
 def finds(expression: str, text: str) -> bool:
@@ -49,7 +49,7 @@ def count(expression: str, text: str) -> int:
 
 
 def _seconds() -> float:
-    seconds = min(SECONDS, limits.time_left())
+    seconds = min(MATCH_SECONDS, limits.time_left())
     if not seconds:
         raise TimeoutError
     return seconds

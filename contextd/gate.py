@@ -20,7 +20,7 @@ from contextd.errors import ContextdError, Invalid, NotAllowed
 
 MCP_PATH = "/mcp"
 MCP_METHODS = ("POST", "GET", "DELETE")
-MOST_HOSTS = 256
+MAX_CACHED_HOSTS = 256
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603
 
@@ -132,7 +132,7 @@ def check_host(host: str) -> None:
         )
 
 
-@lru_cache(MOST_HOSTS)
+@lru_cache(MAX_CACHED_HOSTS)
 def is_one_of(host: str, allowed: tuple[str, ...]) -> bool:
     domain, _port = split_domain_port(host)
     return bool(domain) and validate_host(domain, allowed)

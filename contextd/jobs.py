@@ -24,8 +24,8 @@ from contextd.models import Job, JobQuerySet
 
 LEASE = timedelta(seconds=60)
 RENEW_SECONDS = 15
-MOST_ATTEMPTS = 3
-KEPT = timedelta(days=30)
+MAX_ATTEMPTS = 3
+RETENTION = timedelta(days=30)
 POLL_SECONDS = 0.25
 REPORT_SECONDS = 0.5
 
@@ -202,11 +202,13 @@ def are_running() -> bool:
 
 def sweep() -> int:
     """Queue again what nobody works on, and forget what ended long ago."""
-    Job.objects.exclude(state__in=Job.OPEN).filter(updated_at__lt=timezone.now() - KEPT).delete()
+    Job.objects.exclude(state__in=Job.OPEN).filter(
+        updated_at__lt=timezone.now() - RETENTION
+    ).delete()
     abandoned = Job.objects.abandoned()
     abandoned.filter(is_unwanted=True).update(state=State.CANCELLED)
-    abandoned.filter(attempts__gte=MOST_ATTEMPTS).update(
-        state=State.FAILED, error=f"its worker has died {MOST_ATTEMPTS} times; the log may say why"
+    abandoned.filter(attempts__gte=MAX_ATTEMPTS).update(
+        state=State.FAILED, error=f"its worker has died {MAX_ATTEMPTS} times; the log may say why"
     )
     return sum(_queue_again(job) for job in Job.objects.abandoned())
 

@@ -23,12 +23,14 @@ from contextd import logs
 from contextd.callers import Caller
 from contextd.errors import Busy, RateLimited, TimedOut
 from contextd.operations import Operation
-from contextd.rates import LONGEST_PERIOD, Rate
+from contextd.rates import MAX_PERIOD_SECONDS, Rate
 
 PRINCIPAL_RATE = Rate(50, burst=100)
 REFUSAL_RATE = Rate(1, burst=30)
 MAX_QUERY_SECONDS = 30.0
 MAX_ATTEMPTS = 10
+LOOKUP_SECONDS = 5
+"""For a look-up of our own, such as that of a token or a session."""
 NO_OPTIONS: Mapping[str, str | int] = {}
 
 T = TypeVar("T")
@@ -72,7 +74,7 @@ def _take(key: str, rate: Rate, refusal: str) -> None:
 @cache
 def _bucket(rate: Rate) -> Throttled:
     # The library counts whole calls in whole seconds.
-    calls = Fraction(rate.per_second).limit_denominator(LONGEST_PERIOD)
+    calls = Fraction(rate.per_second).limit_denominator(MAX_PERIOD_SECONDS)
     period = timedelta(seconds=calls.denominator)
     quota = rate_limiter.per_duration(period, calls.numerator, burst=rate.burst)
     redis = store.RedisStore(

@@ -14,7 +14,7 @@ from opentelemetry import trace
 
 from contextd import redaction, telemetry
 
-MAX_LENGTH = 20_000
+MAX_MESSAGE_LENGTH = 20_000
 READY_PATH = "/readyz"
 SELDOM_SECONDS = 60
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -118,7 +118,9 @@ def _place() -> dict[str, str]:
 
 def _fit_to_log(text: str) -> str:
     """Redacted and short; cut twice, so that no credential is halved before it is recognised."""
-    return _shortened(redaction.redact(_shortened(text, 4 * MAX_LENGTH)).text, MAX_LENGTH)
+    return _shortened(
+        redaction.redact(_shortened(text, 4 * MAX_MESSAGE_LENGTH)).text, MAX_MESSAGE_LENGTH
+    )
 
 
 def _shortened(text: str, length: int) -> str:

@@ -8,7 +8,7 @@ from django.db import close_old_connections
 
 from contextd.errors import Busy
 
-MOST_WAITING = 100
+MAX_WAITING_CALLS = 100
 
 
 class Places:

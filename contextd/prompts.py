@@ -16,7 +16,7 @@ from contextd.errors import NotFound
 from contextd.operations import Operation, Provided, Provider, Request, Result, reader
 from contextd.validation import StringMap
 
-MAX_NAME = 200
+MAX_NAME_LENGTH = 200
 _Given = StringMap(keys=50, key_length=100, value_length=50_000)
 
 
@@ -159,13 +159,13 @@ def get(name: str) -> Operation:
     if name in _registry:
         return _registry[name]
     for one in _families:
-        if name.startswith(one.prefix) and len(name) <= MAX_NAME:
+        if name.startswith(one.prefix) and len(name) <= MAX_NAME_LENGTH:
             write = partial(_write, one, name)
             return reader("prompt", name, write, GivenArguments, PromptText, one.timeout)
     for provider in _providers:
         if found := provider.find(name):
             return found
-    raise NotFound(f"there is no prompt named {name[:MAX_NAME]!r}")
+    raise NotFound(f"there is no prompt named {name[:MAX_NAME_LENGTH]!r}")
 
 
 def _write(family: Family, name: str, caller: Caller, request: GivenArguments) -> PromptText:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-LONGEST_PERIOD = 3600
+MAX_PERIOD_SECONDS = 3600
 """Seconds; a rate may be as small as one call in them."""
 
 

@@ -16,7 +16,7 @@ from contextd.operations import Operation, Request, Result, reader
 from contextd.validation import Text, ensure_storable
 
 MAX_ADDRESS_LENGTH = 2000
-PAGE = 50
+PAGE_SIZE = 50
 _VARIABLE = re.compile(r"\{(\+?\w+)\}")
 _QUERY = re.compile(r"\{\?[\w,]+\}$")
 
@@ -205,11 +205,13 @@ def forms(template: str) -> tuple[str, str]:
 def listing_of(template: str, listed: Lister, timeout: float) -> Operation:
     @wraps(listed)
     def handler(caller: Caller, request: ListResources) -> Listing:
-        found = listed(caller, offset=request.offset, limit=PAGE + 1)
-        has_more = len(found) > PAGE
+        found = listed(caller, offset=request.offset, limit=PAGE_SIZE + 1)
+        has_more = len(found) > PAGE_SIZE
         return Listing(
-            resources=[one for one in found[:PAGE] if caller.entry.has_resource(template, one.uri)],
-            next_offset=request.offset + PAGE if has_more else None,
+            resources=[
+                one for one in found[:PAGE_SIZE] if caller.entry.has_resource(template, one.uri)
+            ],
+            next_offset=request.offset + PAGE_SIZE if has_more else None,
         )
 
     return reader("resource", template, handler, ListResources, Listing, timeout)

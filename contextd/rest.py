@@ -18,7 +18,7 @@ from contextd.callers import Caller
 from contextd.conversations import Alone
 from contextd.errors import ContextdError, Invalid, NotFound
 from contextd.operations import Operation
-from contextd.places import MOST_WAITING, Places
+from contextd.places import MAX_WAITING_CALLS, Places
 
 PREFIX = "/api/v1/"
 
@@ -30,7 +30,7 @@ api = NinjaAPI(
 )
 
 
-places = Places(settings.WORKERS, MOST_WAITING)
+places = Places(settings.WORKERS, MAX_WAITING_CALLS)
 
 
 class Failure(BaseModel):

@@ -19,11 +19,11 @@ from contextd.signals import session_created
 
 MAX_IDLE = timedelta(minutes=30)
 # Use is noted this often, so a session may be that much less idle than its row says.
-SEEN_EVERY = timedelta(minutes=1)
+TOUCH_INTERVAL = timedelta(minutes=1)
 MAX_PER_PRINCIPAL = 50
 MAX_SUBSCRIPTIONS = 100
 ID_BYTES = 16
-MAX_NAME = 100
+MAX_NAME_LENGTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ def begin(principal: Principal, *, context: str, client: Client, protocol_versio
             principal=principal.name,
             user_id=principal.user_id,
             context=context,
-            client_name=client.name[:MAX_NAME],
-            client_version=client.version[:MAX_NAME],
+            client_name=client.name[:MAX_NAME_LENGTH],
+            client_version=client.version[:MAX_NAME_LENGTH],
             client_capabilities=client.capabilities,
             protocol_version=protocol_version,
         )
@@ -62,7 +62,7 @@ def find(session_id: str, *, principal: str, context: str) -> Session | None:
 
 
 def note_seen(seen: Collection[str]) -> None:
-    """Sessions that are in use; who calls this does so once in `SEEN_EVERY`."""
+    """Sessions that are in use; who calls this does so once in `TOUCH_INTERVAL`."""
     Session.objects.filter(pk__in=seen).update(last_seen_at=timezone.now())
 
 
@@ -107,7 +107,7 @@ def subscriptions(uri: str, among: Collection[str]) -> list[tuple[str, str]]:
 
 
 def _idle_limit() -> datetime:
-    return timezone.now() - MAX_IDLE - SEEN_EVERY
+    return timezone.now() - MAX_IDLE - TOUCH_INTERVAL
 
 
 def _end_all(sessions: SessionQuerySet) -> int:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 # That grammar looks letters up in a table that ends there; what lies beyond crashes the process.
 BASH = "bash"
 _BEYOND = re.compile(r"[^\x00-\xff]")
-_READ_AT_ONCE = 4096
+_BYTES_PER_READ = 4096
 
 
 class TooHard(Exception):
@@ -31,7 +31,7 @@ def root_of(text: str, language: str, *, seconds: float = 10) -> "Node":
     parser = Parser(_grammar(language))  # one for each text: they must not be shared by threads
     try:
         tree = parser.parse(
-            lambda at, _: code[at : at + _READ_AT_ONCE],
+            lambda at, _: code[at : at + _BYTES_PER_READ],
             progress_callback=lambda _at, _wrong: time.monotonic() > until,
         )
     except ValueError:

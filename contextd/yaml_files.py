@@ -14,8 +14,8 @@ from yaml.reader import ReaderError
 Place = tuple[str | int, ...]
 """Where in a file: keys and numbers, from the outside in."""
 
-DEEPEST = 100
-MOST_NODES = 100_000
+MAX_DEPTH = 100
+MAX_NODES = 100_000
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -140,7 +140,7 @@ def _nodes(node: yaml.Node | None, depth: int = 0) -> Iterator[yaml.Node]:
     """Each as often as aliases repeat it, as a reader of the content meets it."""
     if node is None:
         return
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         raise _error(node, "it is nested too deeply, or holds itself")
     yield node
     if isinstance(node, yaml.CollectionNode):
@@ -150,7 +150,7 @@ def _nodes(node: yaml.Node | None, depth: int = 0) -> Iterator[yaml.Node]:
 
 
 def _check(node: yaml.Node, number: int) -> None:
-    if number > MOST_NODES:
+    if number > MAX_NODES:
         raise _error(node, "it is too much, with all that its aliases repeat")
     if isinstance(node, yaml.ScalarNode) and "\0" in node.value:
         raise _error(node, "a NUL character is not allowed")

@@ -17,8 +17,8 @@ from contextd.validation import printable
 from contexts.models import AuditEntry
 
 NOTHING = "-"
-AT_ONCE = 10_000
-EVERY_SECONDS = 0.25
+ROWS_PER_DELETE = 10_000
+WRITE_EVERY_SECONDS = 0.25
 
 GIVEN = [field for field in AuditEntry._meta.concrete_fields if not field.primary_key]
 # Every call pays for this, so it is SQL. Sent together the two statements are one transaction,
@@ -112,7 +112,7 @@ _buffer: Buffer[Entry] | None = None
 def collect() -> None:
     """From now on entries are written some at a time; a process that is killed loses the last."""
     global _buffer
-    _buffer = Buffer("entries of the audit", write, EVERY_SECONDS)
+    _buffer = Buffer("entries of the audit", write, WRITE_EVERY_SECONDS)
 
 
 def write_collected() -> None:
@@ -126,6 +126,6 @@ def write_collected() -> None:
 def expire() -> None:
     """Delete what is older than CONTEXTD_AUDIT_DAYS, some at a time."""
     oldest = timezone.now() - timedelta(days=settings.CONTEXTD_AUDIT_DAYS)
-    old = AuditEntry.objects.filter(at__lt=oldest).order_by("at").values("pk")[:AT_ONCE]
+    old = AuditEntry.objects.filter(at__lt=oldest).order_by("at").values("pk")[:ROWS_PER_DELETE]
     while AuditEntry.objects.filter(pk__in=old).delete()[0]:
         pass

@@ -17,8 +17,8 @@ from contextd.models import Encrypted, Project
 OUTCOMES = [
     "ok", "validation", "not_found", "unauthorized", "rate_limited", "timeout", "internal"
 ]  # fmt: skip
-NAME_LENGTH = 64
-GLOB_LENGTH = 200
+MAX_NAME_LENGTH = 64
+MAX_GLOB_LENGTH = 200
 
 context_name = RegexValidator(
     r"^[a-z0-9][a-z0-9._-]*\Z", "Use lower-case letters, digits, dots, dashes and underscores."
@@ -38,7 +38,7 @@ class Permission(models.TextChoices):
 
 def globs_of(what: str, example: str) -> "ArrayField[list[str], list[str]]":
     return ArrayField(
-        models.CharField(max_length=GLOB_LENGTH),
+        models.CharField(max_length=MAX_GLOB_LENGTH),
         default=list,
         blank=True,
         help_text=f"{what} or globs, such as {example}, separated by commas; empty: none",
@@ -57,7 +57,7 @@ class ContextQuerySet(models.QuerySet["Context"]):
 class Context(models.Model):
     """What a caller may see and use; the header X-MCP-Context chooses one."""
 
-    name = models.CharField(max_length=NAME_LENGTH, unique=True, validators=[context_name])
+    name = models.CharField(max_length=MAX_NAME_LENGTH, unique=True, validators=[context_name])
     description = models.TextField(max_length=1000, blank=True)
     is_active = models.BooleanField(default=True, help_text="Off: it is as if it did not exist")
     is_open = models.BooleanField(
@@ -233,7 +233,7 @@ class AuditEntry(models.Model):
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
     operation = models.CharField(max_length=150, help_text="'-': refused before any was called")
-    context = models.CharField(max_length=NAME_LENGTH)
+    context = models.CharField(max_length=MAX_NAME_LENGTH)
     door = models.CharField(max_length=10, choices=[(door, door) for door in get_args(Door)])
     client = models.CharField(max_length=100)
     connection = models.CharField(max_length=200)

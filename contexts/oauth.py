@@ -23,7 +23,7 @@ from contextd.errors import TimedOut
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
 LOOKUP_SECONDS = 5
 CLOCK_SKEW_SECONDS = 10
-SECONDS_SILENT = 10
+RETRY_SECONDS = 10
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ class Issuer:
             try:
                 return self._keys().get_signing_key_from_jwt(token)
             except (PyJWKClientConnectionError, httpx2.HTTPError):
-                self._silent_until = time.monotonic() + SECONDS_SILENT
+                self._silent_until = time.monotonic() + RETRY_SECONDS
                 logger.warning("the OAuth issuer %s does not answer", self.name)
                 raise no_answer(self.name) from None
 

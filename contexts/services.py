@@ -16,7 +16,7 @@ from contextd.operations import Effect, Operation, Rate
 from contextd.status import Unhealthy, health_check
 from contexts import lookups
 from contexts.lookups import ActiveContext
-from contexts.models import NAME_LENGTH, Context, Grant, Permission, Variable, context_name
+from contexts.models import MAX_NAME_LENGTH, Context, Grant, Permission, Variable, context_name
 
 Named = TypeVar("Named", bound=models.Model)
 
@@ -47,7 +47,7 @@ def enter(principal: Principal, name: str | None) -> Entry:
     chosen = name or principal.default_context or DEFAULT_CONTEXT
     context = lookups.context(chosen, principal.user_id) if is_name(chosen) else None
     if context is None:
-        chosen = chosen[:NAME_LENGTH]
+        chosen = chosen[:MAX_NAME_LENGTH]
         raise NotFound(f"there is no context named {chosen!r}", context=chosen)
     return Entry(
         name=context.name,
@@ -77,7 +77,7 @@ def is_name(text: str) -> bool:
         context_name(text)
     except ValidationError:
         return False
-    return len(text) <= NAME_LENGTH
+    return len(text) <= MAX_NAME_LENGTH
 
 
 def permission_in(context: ActiveContext, principal: Principal) -> callers.Permission:

@@ -16,7 +16,7 @@ from contexts.lookups import KnownToken
 from contexts.models import Context, Token, digest_of
 
 PREFIX = "ctx_"
-USE_IS_NOTED_EVERY = timedelta(minutes=1)
+USE_INTERVAL = timedelta(minutes=1)
 
 
 def create(
@@ -101,5 +101,5 @@ def lapsed(token: KnownToken, now: datetime) -> str | None:
 
 
 def note_use(token: KnownToken, now: datetime) -> None:
-    if token.last_used_at is None or now - token.last_used_at > USE_IS_NOTED_EVERY:
+    if token.last_used_at is None or now - token.last_used_at > USE_INTERVAL:
         Token.objects.filter(pk=token.id).update(last_used_at=now)

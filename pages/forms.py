@@ -8,7 +8,7 @@ from analytics.calls import Wanted
 from contextd import operations, search
 from contextd.callers import Caller
 from contextd.models import Project
-from contexts.models import NAME_LENGTH, OUTCOMES
+from contexts.models import MAX_NAME_LENGTH, OUTCOMES
 
 MOST_ASKED = 1000
 
@@ -60,7 +60,7 @@ class WantedCalls(OfProject):
     outcome = forms.ChoiceField(
         choices=[("", "Any"), *((word, word) for word in OUTCOMES)], required=False
     )
-    context = forms.CharField(max_length=NAME_LENGTH, required=False)
+    context = forms.CharField(max_length=MAX_NAME_LENGTH, required=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -186,7 +186,9 @@ def signature_problem(signature: str) -> str | None:
 
 def _misses(signature: str, errors: Iterable[str]) -> str | None:
     try:
-        found = any(regex.search(signature, error, timeout=expressions.SECONDS) for error in errors)
+        found = any(
+            regex.search(signature, error, timeout=expressions.MATCH_SECONDS) for error in errors
+        )
     except TimeoutError:
         return "takes too long to look for"
     return None if found else "is in none of the errors"

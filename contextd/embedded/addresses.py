@@ -9,7 +9,7 @@ DATABASE = "contextd"
 ROLE = "contextd"
 
 # The kernel takes 107 bytes; libpq, Valkey and the URLs each give some characters a meaning.
-_LONGEST_SOCKET_PATH = 107
+_MAX_SOCKET_PATH_LENGTH = 107
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9._/-]+")
 
 
@@ -23,7 +23,7 @@ def socket_directory(data_dir: Path) -> Path:
     """`run` in the data folder, or a short one where the path is too long or too odd."""
     directory = data_dir.resolve() / "run"
     longest = str(directory / "postgres" / ".s.PGSQL.5432")
-    if _PLAIN_PATH.fullmatch(longest) and len(longest) <= _LONGEST_SOCKET_PATH:
+    if _PLAIN_PATH.fullmatch(longest) and len(longest) <= _MAX_SOCKET_PATH_LENGTH:
         return directory
     # Not the temporary folder of TMPDIR: that one differs between processes.
     return Path("/tmp") / identity(data_dir)  # noqa: S108  (its owner is checked at start)

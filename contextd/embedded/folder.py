@@ -12,7 +12,7 @@ from pathlib import Path
 from contextd.embedded.processes import Account, StartError
 
 _MEGABYTE = 1024 * 1024
-_LEAST_FREE_MEGABYTES = 100  # a new Postgres takes half of it, and one log segment 16
+_MIN_FREE_MEGABYTES = 100  # a new Postgres takes half of it, and one log segment 16
 
 
 @contextlib.contextmanager
@@ -31,10 +31,10 @@ def claim(data_dir: Path) -> Iterator[None]:
             raise StartError(
                 f"another contextd is running in {data_dir}: stop it, or set CONTEXTD_DATA_DIR"
             ) from None
-        if free < _LEAST_FREE_MEGABYTES:
+        if free < _MIN_FREE_MEGABYTES:
             raise StartError(
                 f"the disk of {data_dir} is full: {free} MB are free, "
-                f"contextd starts with {_LEAST_FREE_MEGABYTES}"
+                f"contextd starts with {_MIN_FREE_MEGABYTES}"
             )
         yield
 

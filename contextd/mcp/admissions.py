@@ -13,10 +13,10 @@ from contextd.bus import AccessChanged
 from contextd.errors import ContextdError, NotAllowed, NotAuthenticated, NotFound
 from contextd.mcp.workers import Workers
 
-KEPT_SECONDS = 1.0
+CACHED_SECONDS = 1.0
 """How long a change counts late that was not told, such as one by hand in the database."""
-MOST_KEPT = 1000
-LOOKED_UP_EVERY = 15.0
+MAX_CACHED = 1000
+LOOKUP_EVERY_SECONDS = 15.0
 """Seconds; for a stream that stays open. What expires is told by nobody."""
 
 Key = tuple[str | None, bool, str | None]
@@ -54,9 +54,7 @@ class Admissions:
             return kept.admission
         heard = self._changes_heard
         admission = await self._look_ups.run_safely(
-            "authentication",
-            partial(auth.admit, arrival, door="mcp"),
-            seconds=auth.LOOKUP_SECONDS,
+            "authentication", partial(auth.admit, arrival, door="mcp")
         )
         if heard == self._changes_heard:
             self._keep(key, admission)
@@ -75,7 +73,7 @@ class Admissions:
         try:
             while await self._lets_in(arrival):
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(LOOKED_UP_EVERY):
+                    async with asyncio.timeout(LOOKUP_EVERY_SECONDS):
                         await may_have_changed.wait()
                 may_have_changed.clear()
         finally:
@@ -91,9 +89,9 @@ class Admissions:
         return True
 
     def _keep(self, key: Key, admission: Admission) -> None:
-        if len(self._kept) >= MOST_KEPT:
+        if len(self._kept) >= MAX_CACHED:
             self._kept.clear()
-        self._kept[key] = Kept(admission, time.monotonic() + KEPT_SECONDS)
+        self._kept[key] = Kept(admission, time.monotonic() + CACHED_SECONDS)
 
     def _hear(self, told: changes.Told) -> None:
         if isinstance(told, AccessChanged):

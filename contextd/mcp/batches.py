@@ -12,7 +12,7 @@ from contextd.errors import ContextdError, Invalid
 from contextd.mcp import envelope
 
 VERSION = "2025-03-26"
-MOST = 100
+MAX_MESSAGES = 100
 START: Message = {
     "type": "http.response.start",
     "status": 200,
@@ -27,9 +27,9 @@ def check(messages: list[Any], version: str) -> None:
     """Whether they may come together at all."""
     if version != VERSION:
         raise Invalid(f"this is a batch, which only {VERSION} knows", field="body")
-    if not 1 <= len(messages) <= MOST:
+    if not 1 <= len(messages) <= MAX_MESSAGES:
         raise Invalid(
-            f"a batch has 1 to {MOST} messages, and this has {len(messages)}", field="body"
+            f"a batch has 1 to {MAX_MESSAGES} messages, and this has {len(messages)}", field="body"
         )
 
 

@@ -12,7 +12,7 @@ from contextd.errors import Invalid
 from contextd.sessions import Client
 from contextd.validation import unstorable
 
-MAX_CAPABILITIES = 20_000
+MAX_CLIENT_INFO_LENGTH = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,9 @@ def read(content: dict[str, Any]) -> Handshake:
 def client_of(asked: InitializeRequestParams) -> Client:
     capabilities = asked.capabilities.model_dump(by_alias=True, mode="json", exclude_none=True)
     told = [capabilities, asked.client_info.name, asked.client_info.version]
-    if len(json.dumps(told)) > MAX_CAPABILITIES or unstorable(told):
+    if len(json.dumps(told)) > MAX_CLIENT_INFO_LENGTH or unstorable(told):
         raise Unacceptable(
-            f"what a client says of itself may have {MAX_CAPABILITIES} characters and no NUL",
+            f"what a client says of itself may have {MAX_CLIENT_INFO_LENGTH} characters and no NUL",
             field="params",
         )
     return Client(asked.client_info.name, asked.client_info.version, capabilities)

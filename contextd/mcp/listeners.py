@@ -15,7 +15,7 @@ from mcp.server.context import CallNext, HandlerResult
 from mcp.types import EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from contextd import auth, changes, sessions
+from contextd import changes, sessions
 from contextd.bus import Change, Kind
 from contextd.errors import ContextdError
 from contextd.mcp import sdk
@@ -28,7 +28,7 @@ from contextd.validation import ensure_storable
 
 # A burst of changes of lists is over when nothing has come for so long, or has lasted long enough.
 QUIET_SECONDS = 0.3
-LONGEST_BURST = 3.0
+MAX_BURST_SECONDS = 3.0
 # A client that does not read must not keep the others waiting.
 SEND_SECONDS = 5
 SUBSCRIPTIONS = "contextd.subscriptions"
@@ -150,9 +150,7 @@ class Listeners:
             return [(session_id, uri) for session_id in session_ids]
 
     async def _look_up(self, work: Callable[[], Found]) -> Found:
-        return await self._workers.run_safely(
-            "the look-up of subscriptions", work, seconds=auth.LOOKUP_SECONDS
-        )
+        return await self._workers.run_safely("the look-up of subscriptions", work)
 
 
 async def notify_of_list(connection: Connection, kind: Kind) -> None:
@@ -181,7 +179,7 @@ async def burst(news: News) -> dict[Kind, Change]:
     change = await news.get()
     changed = {change.kind: change}
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(LONGEST_BURST):
+        async with asyncio.timeout(MAX_BURST_SECONDS):
             while True:
                 async with asyncio.timeout(QUIET_SECONDS):
                     change = await news.get()

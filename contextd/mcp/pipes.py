@@ -31,9 +31,9 @@ from contextd.errors import Invalid
 from contextd.mcp import batches
 from contextd.mcp.lifecycle import Lifecycle
 
-MAX_LINE = 10 * 1024 * 1024
-CHUNK = 64 * 1024
-BACKLOG = 16
+MAX_LINE_BYTES = 10 * 1024 * 1024
+BYTES_PER_READ = 64 * 1024
+MAX_QUEUED_LINES = 16
 SETTLE_SECONDS = 10
 
 
@@ -52,7 +52,7 @@ Line = Read | list[Read]
 class Lines:
     """Cuts what comes into lines; of one that is too long, nothing is kept."""
 
-    def __init__(self, limit: int = MAX_LINE) -> None:
+    def __init__(self, limit: int = MAX_LINE_BYTES) -> None:
         self._limit = limit
         self._rest = bytearray()
         self._is_skipping = False
@@ -83,10 +83,12 @@ class Lines:
 def lines_of(descriptor: int) -> Iterator[Line]:
     """What is read until the end; blank lines say nothing."""
     lines = Lines()
-    while chunk := os.read(descriptor, CHUNK):
+    while chunk := os.read(descriptor, BYTES_PER_READ):
         for line in lines.feed(chunk):
             if line is None:
-                yield Unreadable(INVALID_REQUEST, f"the message is larger than {MAX_LINE} bytes")
+                yield Unreadable(
+                    INVALID_REQUEST, f"the message is larger than {MAX_LINE_BYTES} bytes"
+                )
             elif line.strip():
                 yield read(line)
     if lines.end().strip():
@@ -130,7 +132,7 @@ async def connected(source: int, wire: BinaryIO) -> AsyncIterator[tuple[Incoming
 async def reading(source: int) -> AsyncIterator[Line]:
     """Read and parse in a thread of its own, which a pipe that stays silent holds up alone."""
     loop = asyncio.get_running_loop()
-    queue: asyncio.Queue[Line | None] = asyncio.Queue(BACKLOG)
+    queue: asyncio.Queue[Line | None] = asyncio.Queue(MAX_QUEUED_LINES)
 
     def pass_on() -> None:
         for line in lines_of(source):

@@ -31,10 +31,6 @@ from contextd.operations import Operation
 from contextd.prompts import Argument, GivenArguments, Offer, PromptText, Said
 from contextd.validation import ensure_storable
 
-COMPLETION_SECONDS = 5
-LISTING_SECONDS = 5
-FIND_SECONDS = 5
-
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
@@ -47,13 +43,13 @@ class Prompts:
         caller = self.identify(ctx)
         fixed = [offer_of(one) for one in prompts.installed() if guards.may_use(one, caller)]
         work = partial(prompts.offers, caller)
-        made = await self.workers.run_safely("prompts", work, seconds=LISTING_SECONDS)
+        made = await self.workers.run_safely("prompts", work)
         page, following = pages.cut([*fixed, *made], params)
         return ListPromptsResult(prompts=[as_prompt(one) for one in page], next_cursor=following)
 
     async def get(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
         find = partial(prompts.get, params.name)
-        operation = await self.workers.run_safely("prompts/get", find, seconds=FIND_SECONDS)
+        operation = await self.workers.run_safely("prompts/get", find)
         given: dict[str, Any] = dict(params.arguments or {})
         if operation.request is GivenArguments:
             given = {"arguments": given}
@@ -69,7 +65,7 @@ class Prompts:
 
     async def complete(self, ctx: Context, params: CompleteRequestParams) -> CompleteResult:
         work = partial(complete, params, self.identify(ctx))
-        found = await self.workers.run_safely("completion", work, seconds=COMPLETION_SECONDS)
+        found = await self.workers.run_safely("completion", work)
         has_more = found.total > len(found.values)
         return CompleteResult(
             completion=WireCompletion(values=found.values, total=found.total, has_more=has_more)

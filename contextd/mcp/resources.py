@@ -33,7 +33,6 @@ from contextd.resources import Contents, Listed, Listing, Raw, Resource
 
 NOT_FOUND_BEFORE_2026 = -32002
 MAX_OFFSET_DIGITS = 9
-LISTING_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ class Resources:
             and caller.entry.has_resource(*resources.forms(one.template))
         ]
         work = partial(resources.templates, caller)
-        others = await self.workers.run_safely("templates", work, seconds=LISTING_SECONDS)
+        others = await self.workers.run_safely("templates", work)
         return ListResourceTemplatesResult(
             resource_templates=[as_template(one) for one in [*ours, *others]]
         )

@@ -8,7 +8,7 @@ from mcp.server.auth.provider import AccessToken
 from contextd.auth import Admission, Arrival
 from contextd.callers import Principal
 
-MOST_KEPT = 1024
+MAX_CACHED_SENDERS = 1024
 
 
 class Sender(AuthenticatedUser):
@@ -27,6 +27,6 @@ class Sender(AuthenticatedUser):
         return self.admission.entry.name
 
 
-@lru_cache(MOST_KEPT)
+@lru_cache(MAX_CACHED_SENDERS)
 def token_of(principal: str, context: str) -> AccessToken:
     return AccessToken(token="", client_id=principal, scopes=[], subject=context)

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from contextd import auth, bus, changes, sessions
+from contextd import bus, changes, sessions
 from contextd.errors import ContextdError, Invalid, NotFound
 from contextd.mcp import batches, envelope, handshake, replay, sdk
 from contextd.mcp.admissions import Admissions
@@ -249,7 +249,7 @@ class Sessions(sdk.SessionManager):
 
     async def _tend(self) -> None:
         while True:
-            await anyio.sleep(sessions.SEEN_EVERY.total_seconds())
+            await anyio.sleep(sessions.TOUCH_INTERVAL.total_seconds())
             await self._note_seen()
 
     async def _note_seen(self) -> None:
@@ -266,9 +266,7 @@ class Sessions(sdk.SessionManager):
             self._let_go_of(ended)
 
     async def _look_up(self, work: Callable[[], Answer]) -> Answer:
-        return await self._look_ups.run_safely(
-            "the look-up of a session", work, seconds=auth.LOOKUP_SECONDS
-        )
+        return await self._look_ups.run_safely("the look-up of a session", work)
 
 
 def without(header: str, scope: Scope) -> Scope:

@@ -20,7 +20,7 @@ from contextd.operations import Operation, Result
 from contextd.skill_folders import Children, FolderPage, FoundFolder, Library
 
 EXTENSION = "io.modelcontextprotocol/skills"
-PAGE = 100
+PAGE_SIZE = 100
 # Which skills there are differs between callers, and changes at any time.
 REFETCH: Mapping[str, Any] = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
@@ -62,11 +62,15 @@ class SkillFolders:
         start = pages.start_of(params)
         page = await self._page(library, ctx, start)
         skills = [skill.model_dump(mode="json") for skill in page.skills]
-        return {**REFETCH, "skills": skills, **cursor(pages.following(start, page.total, PAGE))}
+        return {
+            **REFETCH,
+            "skills": skills,
+            **cursor(pages.following(start, page.total, PAGE_SIZE)),
+        }
 
     async def _page(self, library: Library, ctx: Context, start: int) -> FolderPage:
         try:
-            found = await self._run(ctx, library.listing, {"start": start, "count": PAGE})
+            found = await self._run(ctx, library.listing, {"start": start, "count": PAGE_SIZE})
         except NotAllowed:
             return FolderPage(skills=[], total=0)
         return cast(FolderPage, found)

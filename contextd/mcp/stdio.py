@@ -68,7 +68,7 @@ async def _serve(source: int, wire: BinaryIO, context: str | None) -> None:
 
     async def enter() -> Admission:
         look_up = partial(auth.enter, auth.process_owner(), context, door="mcp")
-        return await workers.run_safely("authentication", look_up, seconds=auth.LOOKUP_SECONDS)
+        return await workers.run_safely("authentication", look_up)
 
     async def admit(ctx: Context, call_next: CallNext) -> HandlerResult:
         """Middleware: what the context gives is asked anew for each message."""

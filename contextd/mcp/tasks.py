@@ -38,7 +38,6 @@ from contextd.validation import unstorable
 
 POLL_MILLISECONDS = 500
 RENEW_SECONDS = 5
-ROW_SECONDS = 5
 RETRY_SECONDS = 1.0
 DONE: dict[str, Any] = {"resultType": "complete"}
 
@@ -190,7 +189,7 @@ class Tasks:
 
     async def _row(self, work: Callable[[], Outcome]) -> Outcome:
         try:
-            return await self._workers.run_safely("a task", work, seconds=ROW_SECONDS)
+            return await self._workers.run_safely("a task", work)
         except NotFound as error:
             raise MCPError(INVALID_PARAMS, error.text, error.as_dict()) from None
 
@@ -221,7 +220,7 @@ def handle(call: DetachedCall) -> dict[str, Any]:
         "status": call.status,
         "createdAt": call.created_at.isoformat(),
         "lastUpdatedAt": call.updated_at.isoformat(),
-        "ttlMs": int(detached.KEPT.total_seconds() * 1000),
+        "ttlMs": int(detached.RETENTION.total_seconds() * 1000),
         "pollIntervalMs": POLL_MILLISECONDS,
     }
 

@@ -28,9 +28,8 @@ from contextd.mcp import answers
 from contextd.mcp.workers import Workers
 from contextd.operations import Operation, Provided, Result
 
-MAX_NAME = 200
-LOOKUP_SECONDS = 5
-MOST_KEPT = 4096
+MAX_NAME_LENGTH = 200
+MAX_CACHED_TOOLS = 4096
 CANONICAL = "contextd/canonicalName"
 
 Context = ServerRequestContext[Any, Request]
@@ -55,7 +54,7 @@ class Tools:
     async def list(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         structured = answers.has_structure(ctx.protocol_version)
         work = partial(listed, self.identify(ctx), structured)
-        tools = await self.workers.run_safely("tools/list", work, seconds=LOOKUP_SECONDS)
+        tools = await self.workers.run_safely("tools/list", work)
         return ListToolsResult(tools=tools)
 
     async def call(self, ctx: Context, params: CallToolRequestParams) -> HandlerResult:
@@ -74,9 +73,9 @@ class Tools:
             return found
         try:
             work = partial(operations.get, name)
-            return await self.workers.run_safely("tools/call", work, seconds=LOOKUP_SECONDS)
+            return await self.workers.run_safely("tools/call", work)
         except NotFound:
-            raise MCPError(INVALID_PARAMS, f"Unknown tool: {name[:MAX_NAME]}") from None
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {name[:MAX_NAME_LENGTH]}") from None
 
     async def _answer(
         self, ctx: Context, operation: Operation, params: CallToolRequestParams, caller: Caller
@@ -103,7 +102,7 @@ def listed(caller: Caller, structured: bool) -> list[Tool]:
     ]
 
 
-@lru_cache(MOST_KEPT)
+@lru_cache(MAX_CACHED_TOOLS)
 def as_provided_tool(operation: Provided, structured: bool) -> Tool:
     """As the other server describes it, under the name that every client takes."""
     tool = Tool.model_validate(operation.definition)

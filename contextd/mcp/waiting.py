@@ -17,7 +17,7 @@ from contextd.mcp.tools import Answer, Context
 from contextd.mcp.workers import Workers
 from contextd.operations import Operation
 
-MOST_AT_ONCE = 1000
+MAX_WAITING_CALLS = 1000
 
 
 class WaitingCalls:
@@ -48,8 +48,8 @@ class WaitingCalls:
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
-        if self._open >= MOST_AT_ONCE:
-            raise Busy(f"{MOST_AT_ONCE} calls are waiting; try again later")
+        if self._open >= MAX_WAITING_CALLS:
+            raise Busy(f"{MAX_WAITING_CALLS} calls are waiting; try again later")
         self._open += 1
         try:
             yield

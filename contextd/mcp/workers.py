@@ -15,7 +15,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from contextd import limits, outages
 from contextd.errors import Busy, ContextdError, TimedOut
-from contextd.places import MOST_WAITING
+from contextd.places import MAX_WAITING_CALLS
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class Late(Exception):
 class Workers:
     """A few threads and a bounded queue before them."""
 
-    def __init__(self, threads: int, waiting: int = MOST_WAITING) -> None:
+    def __init__(self, threads: int, waiting: int = MAX_WAITING_CALLS) -> None:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="contextd-worker")
         self._places = threading.BoundedSemaphore(threads + waiting)
 
@@ -59,7 +59,7 @@ class Workers:
                 asyncio.get_running_loop().run_in_executor(None, job.cancel_query)
 
     async def run_safely(
-        self, what: str, work: Callable[[], Outcome], *, seconds: float
+        self, what: str, work: Callable[[], Outcome], *, seconds: float = limits.LOOKUP_SECONDS
     ) -> Outcome:
         """Do the work as `run` does; log unexpected exceptions and raise them as ContextdError."""
         try:

@@ -19,7 +19,7 @@ class Assigned:
     following: str
 
 
-_JUDGED = 256  # characters: enough to tell, and a long value full of names stays cheap
+_MAX_JUDGED_LENGTH = 256  # characters: enough to tell, and a long value full of names stays cheap
 _BARE_CHARACTER = r"""(?:[^\s"'`;<>\\]|\\(?![nrt"'\\]))"""
 # Only the noun is consumed: what follows it may hold the next name.
 _ASSIGNMENT = re.compile(
@@ -35,7 +35,7 @@ _ASSIGNMENT = re.compile(
           | [ ]is:?[ ] | [ ] | > )
         (?: (?:[rbuf]{{1,2}}|@)? (?P<quote>``|\\?["'`])
             (?P<quoted>(?:(?!(?P=quote))(?:\\.|[^\\\n])){{1,8000}}+) (?:(?P=quote)|\Z)
-          | (?P<bare>{_BARE_CHARACTER}{{1,{_JUDGED}}}+) )
+          | (?P<bare>{_BARE_CHARACTER}{{1,{_MAX_JUDGED_LENGTH}}}+) )
     )
     """,
     re.VERBOSE,
@@ -46,8 +46,8 @@ _END_OF_BARE = re.compile(r"[,&(){}\[\]]")
 _REST_OF_BARE = re.compile(r"""[^\s"'`;<>\\,&(){}\[\]]*+""")
 _CLOSING = ",)]}|"
 _BEFORE_ENTRY = re.compile(r"(?:\A|\n)[ \t>*-]{0,60}\Z")
-_SHORTEST_IN_PAIR = 4
-_SHORTEST = {"api-key": 6, "secret-key": 6, "secret": 6, "token": 10}
+_MIN_PASSWORD_LENGTH_IN_PAIR = 4
+_MIN_LENGTHS = {"api-key": 6, "secret-key": 6, "secret": 6, "token": 10}
 
 
 def assigned_credentials(text: str) -> Iterator[Candidate]:
@@ -70,7 +70,7 @@ def _candidate(text: str, match: re.Match[str]) -> Candidate | None:
         return None
     is_whole = notation is Notation.SETTING or _fills_line(text, match, name_start)
     start, end = _span_of_value(match, is_whole=is_whole)
-    value = text[start : min(end, start + _JUDGED)]
+    value = text[start : min(end, start + _MAX_JUDGED_LENGTH)]
     assigned = Assigned(name, kind, value, following=text[end : end + 1])
     if not names.tells_enough(name, value):
         return None
@@ -81,10 +81,10 @@ def _candidate(text: str, match: re.Match[str]) -> Candidate | None:
 
 def _start_of_name(text: str, match: re.Match[str]) -> int:
     noun, end = match.span("noun")
-    spoken = names.SPOKEN.search(text, max(0, noun - names.LONGEST_FIRST_WORD - 1), end)
+    spoken = names.SPOKEN.search(text, max(0, noun - names.MAX_FIRST_WORD_LENGTH - 1), end)
     if spoken:
         return spoken.start()
-    before = text[max(0, noun - names.LONGEST) : noun]
+    before = text[max(0, noun - names.MAX_NAME_LENGTH) : noun]
     head = before.rstrip(_NAME_CHARACTERS)
     start = noun - len(before) + len(head)
     is_escape = head.endswith("\\") and before[len(head) :].startswith(("n", "r", "t"))
@@ -141,7 +141,7 @@ def _is_entry_credential(assigned: Assigned) -> bool:
     if assigned.kind == "password":
         return not literals.reads_as_prose(value)
     is_name = value.isidentifier() and names.kind_of(value) is not None
-    is_long_enough = len(value) >= _SHORTEST[assigned.kind]
+    is_long_enough = len(value) >= _MIN_LENGTHS[assigned.kind]
     return is_long_enough and " " not in value and not (is_name or literals.is_code(value))
 
 
@@ -166,7 +166,7 @@ def _is_bare_credential(assigned: Assigned) -> bool:
 
 
 def _is_paired_credential(assigned: Assigned) -> bool:
-    if assigned.kind != "password" or len(assigned.value) < _SHORTEST_IN_PAIR:
+    if assigned.kind != "password" or len(assigned.value) < _MIN_PASSWORD_LENGTH_IN_PAIR:
         return _is_bare_credential(assigned)
     return not _is_expression(assigned)
 
@@ -180,7 +180,7 @@ def _is_expression(assigned: Assigned) -> bool:
 def _is_random_enough(assigned: Assigned) -> bool:
     value = assigned.value
     is_random = literals.looks_random(value) or literals.is_noisy(value)
-    return len(value) >= _SHORTEST[assigned.kind] and is_random
+    return len(value) >= _MIN_LENGTHS[assigned.kind] and is_random
 
 
 _IS_CREDENTIAL = {

@@ -11,7 +11,7 @@ _BEGIN = re.compile(
 _END = re.compile(
     r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}|Private-MAC: ?[0-9a-f]{1,128}"
 )
-_LONGEST = 20_000
+_MAX_KEY_LENGTH = 20_000
 _BASE64 = "[A-Za-z0-9+/=]"
 _LINE_BREAK = r"(?:\r?\n|\\n)"
 _KEY_MATERIAL = re.compile(rf"{_BASE64}{{16}}|{_LINE_BREAK}\s*{_BASE64}{{4}}")
@@ -30,7 +30,7 @@ def private_keys(text: str) -> Iterator[Candidate]:
     begins = list(_BEGIN.finditer(text))
     for number, begin in enumerate(begins, start=1):
         limit = begins[number].start() if number < len(begins) else len(text)
-        end = _end_of_key(text, begin.end(), min(limit, begin.end() + _LONGEST))
+        end = _end_of_key(text, begin.end(), min(limit, begin.end() + _MAX_KEY_LENGTH))
         if end is not None:
             yield Candidate(begin.start(), begin.start(), end, "private-key")
 

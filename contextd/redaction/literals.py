@@ -37,8 +37,8 @@ _TECHNICAL = re.compile(
 _DIGITS_AND_SIGNS = frozenset("0123456789!@#$%^+~")
 _SIGNS = frozenset("!@#$%^&*(=+)")
 _CODE_SIGNS = frozenset(" []{}\\")
-_SHORTEST_NOISE = 40  # characters
-_FEWEST_SIGNS = 4
+_MIN_NOISE_LENGTH = 40  # characters
+_MIN_SIGNS = 4
 _SEPARATORS = re.compile(r"[^A-Za-z0-9]+")
 _WORD_OR_NUMBER = re.compile(r"[A-Za-z]*|v?\d+|[A-Za-z]{1,8}\d{1,4}|[A-Za-z]\d{1,2}[A-Za-z]")
 _RUN = re.compile(r"[A-Za-z0-9]{8,}+")
@@ -99,9 +99,9 @@ def looks_random(value: str) -> bool:
 
 def is_noisy(value: str) -> bool:
     """Whether a long value without spaces has many signs, as Django's secret keys have."""
-    if len(value) < _SHORTEST_NOISE or not _CODE_SIGNS.isdisjoint(value):
+    if len(value) < _MIN_NOISE_LENGTH or not _CODE_SIGNS.isdisjoint(value):
         return False
-    return sum(map(_SIGNS.__contains__, value)) >= _FEWEST_SIGNS
+    return sum(map(_SIGNS.__contains__, value)) >= _MIN_SIGNS
 
 
 def is_dense(value: str) -> bool:

@@ -43,14 +43,14 @@ SPOKEN = re.compile(
     rf"(?<![A-Za-z0-9])(?:(?:api|{_KEYS})[ ]key|(?:{_OF_A_PARSER})[ ]token)\d{{0,2}}\Z",
     re.IGNORECASE,
 )
-LONGEST_FIRST_WORD = 12
-LONGEST = 64
-_SHORTEST_KEY = 16
+MAX_FIRST_WORD_LENGTH = 12
+MAX_NAME_LENGTH = 64
+_MIN_KEY_LENGTH = 16
 
 
 def kind_of(name: str) -> str | None:
     """The kind of credential that a name announces, such as `password` for `DB_PASSWORD`."""
-    ending = name[-LONGEST:]
+    ending = name[-MAX_NAME_LENGTH:]
     noun = _LAST_NOUN.search(ending) or _VAGUE.fullmatch(ending)
     if noun is None or _NO_CREDENTIAL.search(ending):
         return None
@@ -60,7 +60,7 @@ def kind_of(name: str) -> str | None:
 
 def is_vague(name: str) -> bool:
     """Whether much else has such a name: `PASS` in the output of tests, `FEATURE_KEY`."""
-    ending = name[-LONGEST:]
+    ending = name[-MAX_NAME_LENGTH:]
     return _VAGUE.fullmatch(ending) is not None and _LAST_NOUN.search(ending) is None
 
 
@@ -70,7 +70,7 @@ def tells_enough(name: str, value: str) -> bool:
         return True
     if kind_of(name) == "password":
         return literals.is_mixed(value) and any(map(str.isdigit, value))
-    return len(value) >= _SHORTEST_KEY and literals.is_dense(value)
+    return len(value) >= _MIN_KEY_LENGTH and literals.is_dense(value)
 
 
 def is_mentioned_in(value: str) -> bool:

@@ -26,7 +26,7 @@ _PARAMETER = (
 )
 _PAIR = re.compile(rf"[\w.]*?{_PARAMETER}.+", re.IGNORECASE)
 _NEXT_PAIR = re.compile(rf"[ ;]{_PARAMETER}(?!=)", re.IGNORECASE)
-_LONGEST_PAIR = 8_000
+_MAX_PAIR_LENGTH = 8_000
 
 
 def notation_of(text: str, match: re.Match[str], name_start: int) -> Notation | None:
@@ -81,6 +81,6 @@ def _is_pair(text: str, match: re.Match[str], name_start: int) -> bool:
         return True
     if not before.endswith((" ", ";")):
         return False
-    end, furthest = name_start - 1, max(0, name_start - _LONGEST_PAIR)
+    end, furthest = name_start - 1, max(0, name_start - _MAX_PAIR_LENGTH)
     start = 1 + max(text.rfind(mark, furthest, end) for mark in (" ", ";", "\n"))
     return _PAIR.fullmatch(text, start, end) is not None

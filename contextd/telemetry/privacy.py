@@ -8,7 +8,7 @@ from opentelemetry.trace import Status
 
 # Query strings carry searches; the reason of a retry is an error's message.
 CONTENT = {"url.query", "url.full", "http.url", "http.target", "celery.retry.reason"}
-MAX_NAME = 200
+MAX_NAME_LENGTH = 200
 
 
 class ContentFree(SpanExporter):
@@ -30,7 +30,7 @@ class ContentFree(SpanExporter):
 def _without_content(span: ReadableSpan) -> ReadableSpan:
     attributes = span.attributes or {}
     return ReadableSpan(
-        name=span.name[:MAX_NAME],
+        name=span.name[:MAX_NAME_LENGTH],
         context=span.context,
         parent=span.parent,
         resource=span.resource,

@@ -50,7 +50,7 @@ def test_rows_that_the_database_refuses_are_lost_and_named(
 
 
 def test_no_more_rows_wait_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffers, "MOST_WAITING", 3)
+    monkeypatch.setattr(buffers, "MAX_WAITING_ROWS", 3)
     written: list[int] = []
     buffer = Buffer("rows", written.extend, None)
 

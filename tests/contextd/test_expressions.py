@@ -35,7 +35,7 @@ def test_lines_begin_and_end_anywhere() -> None:
 def test_one_that_would_not_end_is_given_up_while_others_go_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(expressions, "SECONDS", 0.2)
+    monkeypatch.setattr(expressions, "MATCH_SECONDS", 0.2)
 
     def give_up() -> None:
         with pytest.raises(TimeoutError):

@@ -85,7 +85,7 @@ def test_what_nobody_works_on_is_taken_up_three_times_at_most() -> None:
     Job.objects.update(leased_until=timezone.now())
     assert jobs.sweep() == 1
 
-    for _ in range(jobs.MOST_ATTEMPTS):
+    for _ in range(jobs.MAX_ATTEMPTS):
         assert jobs._take(job.pk)
         Job.objects.update(leased_until=timezone.now())
 
@@ -159,7 +159,7 @@ def test_what_ended_long_ago_is_forgotten() -> None:
     old, new = submit("old"), submit("new")
     for job in (old, new):
         jobs.work(job.pk, count_to_three)
-    Job.objects.filter(pk=old.pk).update(updated_at=timezone.now() - 2 * jobs.KEPT)
+    Job.objects.filter(pk=old.pk).update(updated_at=timezone.now() - 2 * jobs.RETENTION)
 
     jobs.sweep()
 

@@ -115,10 +115,12 @@ def test_a_long_message_keeps_its_beginning_and_its_end() -> None:
 
     assert message.startswith("begin x")
     assert message.endswith("x end")
-    assert len(message) < logs.MAX_LENGTH + 100
+    assert len(message) < logs.MAX_MESSAGE_LENGTH + 100
 
 
-@pytest.mark.parametrize("padding", [logs.MAX_LENGTH // 2 - 24, 2 * logs.MAX_LENGTH - 24])
+@pytest.mark.parametrize(
+    "padding", [logs.MAX_MESSAGE_LENGTH // 2 - 24, 2 * logs.MAX_MESSAGE_LENGTH - 24]
+)
 def test_no_credential_escapes_where_a_message_is_cut(padding: int) -> None:
     message = as_json(f"{' ' * padding}{PASSWORD}{' ' * 1_000_000}")["message"]
 

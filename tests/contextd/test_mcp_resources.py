@@ -10,7 +10,7 @@ from mcp import MCPError, types
 
 from checkpoints.models import Checkpoint
 from contextd.models import Project
-from contextd.resources import PAGE
+from contextd.resources import PAGE_SIZE
 from tests.clients import LEGACY_VERSIONS, VERSIONS, over_http
 from tests.plain_http import modern
 from tests.server import Server
@@ -55,7 +55,7 @@ async def test_a_checkpoint_is_listed_and_read(server: Server, version: str) -> 
 
 @pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[-1]])
 async def test_all_there_is_is_listed_page_by_page(server: Server, version: str) -> None:
-    total = 2 * PAGE + 1
+    total = 2 * PAGE_SIZE + 1
     await anyio.to_thread.run_sync(make_checkpoints, total)
     pages: list[list[str]] = []
     cursor = None
@@ -66,7 +66,7 @@ async def test_all_there_is_is_listed_page_by_page(server: Server, version: str)
             pages.append([resource.uri for resource in page.resources])
             cursor = page.next_cursor
 
-    assert [len(page) for page in pages] == [PAGE, PAGE, 1]
+    assert [len(page) for page in pages] == [PAGE_SIZE, PAGE_SIZE, 1]
     assert len({uri for page in pages for uri in page}) == total
 
 

@@ -183,7 +183,7 @@ def test_what_is_cancelled_has_no_other_end(caller: Caller) -> None:
 
 
 def test_one_principal_has_only_so_many_open(caller: Caller) -> None:
-    for _ in range(detached.MOST_OF_A_PRINCIPAL):
+    for _ in range(detached.MAX_OPEN_PER_PRINCIPAL):
         detached.begin(caller, operations.get("status"), Detached(), {})
 
     with pytest.raises(Busy):

@@ -94,7 +94,7 @@ async def test_a_refusal_is_not_kept(admissions: Admissions, settings: Settings)
 async def test_it_is_looked_up_anew_when_the_moment_is_over(
     admissions: Admissions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("contextd.mcp.admissions.KEPT_SECONDS", 0)
+    monkeypatch.setattr("contextd.mcp.admissions.CACHED_SECONDS", 0)
     for _ in range(2):
         await admissions.admit(FROM_HERE)
 
@@ -112,8 +112,8 @@ async def test_who_stays_is_looked_up_again_and_again(
     admissions: Admissions, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.CONTEXTD_ENTER = f"{__name__}.enter_twice"
-    monkeypatch.setattr("contextd.mcp.admissions.KEPT_SECONDS", 0)
-    monkeypatch.setattr("contextd.mcp.admissions.LOOKED_UP_EVERY", 0.01)
+    monkeypatch.setattr("contextd.mcp.admissions.CACHED_SECONDS", 0)
+    monkeypatch.setattr("contextd.mcp.admissions.LOOKUP_EVERY_SECONDS", 0.01)
 
     await admissions.lapse(FROM_HERE)
 

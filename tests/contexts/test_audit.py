@@ -145,7 +145,7 @@ def old_entry(days: float) -> None:
 
 def test_old_entries_expire(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.CONTEXTD_AUDIT_DAYS = 30
-    monkeypatch.setattr(audit, "AT_ONCE", 2)
+    monkeypatch.setattr(audit, "ROWS_PER_DELETE", 2)
     for days in (29, 31, 32, 33, 34, 35):
         old_entry(days)
 

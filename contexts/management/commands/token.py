@@ -12,8 +12,8 @@ from contextd.errors import ContextdError
 from contexts import services, tokens
 from contexts.models import Context, Token
 
-LONGEST_NAME = 100
-MOST_DAYS = 36_500
+MAX_NAME_LENGTH = 100
+MAX_DAYS = 36_500
 
 
 class Command(BaseCommand):
@@ -80,14 +80,14 @@ class Command(BaseCommand):
 
 
 def short_name(text: str) -> str:
-    if not 0 < len(text.strip()) <= LONGEST_NAME:
-        raise ArgumentTypeError(f"a name has 1 to {LONGEST_NAME} characters")
+    if not 0 < len(text.strip()) <= MAX_NAME_LENGTH:
+        raise ArgumentTypeError(f"a name has 1 to {MAX_NAME_LENGTH} characters")
     return text
 
 
 def days(text: str) -> timedelta:
-    if not text.isdecimal() or not 1 <= float(text) <= MOST_DAYS:
-        raise ArgumentTypeError(f"a whole number from 1 to {MOST_DAYS}; omit it for no expiry")
+    if not text.isdecimal() or not 1 <= float(text) <= MAX_DAYS:
+        raise ArgumentTypeError(f"a whole number from 1 to {MAX_DAYS}; omit it for no expiry")
     return timedelta(days=int(text))
 
 
