@@ -35,14 +35,14 @@ garbage.spare_imports()
 
 async def route(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "lifespan":
-        await live(receive, send)
+        await lifespan(receive, send)
     elif gate.is_mcp(scope["path"]):
         await mcp(scope, receive, send)
     else:
         await django(scope, receive, send)
 
 
-async def live(receive: Receive, send: Send) -> None:
+async def lifespan(receive: Receive, send: Send) -> None:
     """From the start of the process to its end."""
     await receive()
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -57,14 +57,14 @@ async def live(receive: Receive, send: Send) -> None:
 
 
 def announce_shutdown() -> None:
-    signals.serving_ends.send_robust(live)
+    signals.serving_ends.send_robust(lifespan)
 
 
 @asynccontextmanager
 async def announcing_serving() -> AsyncIterator[None]:
-    signals.serving_began.send_robust(live)
+    signals.serving_began.send_robust(lifespan)
     yield
-    await asyncio.to_thread(signals.serving_ended.send_robust, live)
+    await asyncio.to_thread(signals.serving_ended.send_robust, lifespan)
 
 
 @asynccontextmanager

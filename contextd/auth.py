@@ -70,7 +70,7 @@ class Admission:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class RequestIdentity:
     """What an HTTP request shows of who sends it, and which context it asks for."""
 
     authorization: str | None
@@ -122,32 +122,32 @@ def is_loopback(peer: str) -> bool:
     return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 
-def bearer_token(arrival: Arrival) -> str | None:
+def bearer_token(identity: RequestIdentity) -> str | None:
     """The token it carries; None for the anonymous caller on this machine. Asks no database."""
-    if arrival.authorization is None:
-        if settings.CONTEXTD_ANONYMOUS and arrival.is_from_this_machine:
+    if identity.authorization is None:
+        if settings.CONTEXTD_ANONYMOUS and identity.is_from_this_machine:
             return None
         raise NotAuthenticated(f"a token is needed: {HOW_TO_AUTHENTICATE}")
-    scheme, _, token = arrival.authorization.partition(" ")
+    scheme, _, token = identity.authorization.partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise NotAuthenticated(f"only bearer tokens are accepted: {HOW_TO_AUTHENTICATE}")
     return token.strip()
 
 
-def admit(arrival: Arrival, *, door: Door) -> Admission:
+def admit(identity: RequestIdentity, *, door: Door) -> Admission:
     """Look up whom its token stands for, and what the context it asks for gives them.
 
     Refusals are limited by address; what is refused beyond that is not noted either.
     """
     principal = None
     try:
-        principal = principal_of(bearer_token(arrival))
-        return _enter(principal, arrival.context, arrival.is_from_this_machine)
+        principal = principal_of(bearer_token(identity))
+        return _enter(principal, identity.context, identity.is_from_this_machine)
     except (NotAuthenticated, NotAllowed, NotFound) as error:
-        limits.throttle_refusals(arrival.peer)
+        limits.throttle_refusals(identity.peer)
         known = error.principal if isinstance(error, CredentialLapsed) else principal
         if known is not None:
-            _announce_refusal(error, known, arrival.context, door, arrival.client)
+            _announce_refusal(error, known, identity.context, door, identity.client)
         raise
 
 
@@ -192,11 +192,11 @@ def fallback_entry(context: str) -> Entry:
     return Entry(
         name=context,
         permission="read",
-        tools=(guards.ALWAYS_TOLD,),
+        tools=(guards.ALWAYS_AVAILABLE,),
         resources=(),
         prompts=(),
         projects=frozenset(),
-        is_makeshift=True,
+        is_fallback=True,
     )
 
 
@@ -235,15 +235,15 @@ def caller_of_mcp(admission: Admission, *, client: str, session_id: str | None) 
 
 
 def caller_of_django(request: HttpRequest, door: Door) -> Caller:
-    arrival = Arrival.of_django(request)
-    return _caller(admit(arrival, door=door), door, client=arrival.client)
+    identity = RequestIdentity.of_django(request)
+    return _caller(admit(identity, door=door), door, client=identity.client)
 
 
 def caller_of_admin(request: HttpRequest, context: str = DEFAULT_CONTEXT) -> Caller:
     if not request.user.is_authenticated:
         raise NotAuthenticated("log in to the admin first")
     principal = _principal_of_user(request.user.pk)
-    is_from_here = Arrival.of_django(request).is_from_this_machine
+    is_from_here = RequestIdentity.of_django(request).is_from_this_machine
     admission = enter(principal, context, door="admin", is_from_this_machine=is_from_here)
     return _caller(admission, "admin")
 

@@ -14,6 +14,7 @@ from contextd import logs
 
 EVERYBODY = "contextd:bus"
 TIMEOUT_SECONDS = 2
+NOT_NOTIFIED = "other processes were not notified: Redis does not answer (REDIS_URL)"
 
 Kind = Literal["tools", "prompts", "resources"]
 
@@ -22,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 @cache
 def this_process() -> str:
-    """A name for it; made when it is first asked for, since a fork would copy an earlier one."""
+    """Return the name of this process, created on first use, since a fork would copy it."""
     return secrets.token_hex(4)
 
 
@@ -47,7 +48,7 @@ class AccessChanged(Message):
 
 
 class CallsRecorded(Message):
-    """There are more calls in the record of analytics than before."""
+    """More calls have been recorded."""
 
     about: Literal["calls recorded"] = "calls recorded"
 
@@ -58,14 +59,14 @@ class SessionsEnded(Message):
 
 
 class StreamOpened(Message):
-    """A process has the stream of that session now, so that no other should keep one."""
+    """A process has opened the stream of that session, so that the others close theirs."""
 
     about: Literal["stream opened"] = "stream opened"
     session: str
 
 
 class FromClient(Message):
-    """A JSON-RPC message that reached another process than the one that waits for it."""
+    """A JSON-RPC message that reached a different process than the one waiting for it."""
 
     about: Literal["from client"] = "from client"
     session: str
@@ -73,7 +74,7 @@ class FromClient(Message):
 
 
 class ToClient(Message):
-    """A JSON-RPC message for the stream of a session, whichever process has that."""
+    """A JSON-RPC message for the stream of a session, in whichever process that is open."""
 
     about: Literal["to client"] = "to client"
     session: str
@@ -89,14 +90,12 @@ def channel_of(process: str) -> str:
     return f"{EVERYBODY}:{process}"
 
 
-def tell(message: Message) -> None:
+def publish(message: Message) -> None:
     """Send to every process; if Valkey does not answer, they find out later by themselves."""
     try:
         _valkey().publish(EVERYBODY, message.model_dump_json())
     except RedisError:
-        logs.warn_seldom(
-            logger, "other processes were not notified: Redis does not answer (REDIS_URL)"
-        )
+        logs.warn_seldom(logger, NOT_NOTIFIED)
 
 
 @cache

@@ -44,7 +44,7 @@ class Entry:
 
     `tools`, `resources` and `prompts` are globs, and what none of them matches is refused;
     `projects` is None for every project; `rate` replaces the tools' own. With `needs_review`,
-    what is made in it for others to act on waits for a person first. One that `is_makeshift` stands
+    what is made in it for others to act on waits for a person first. One that `is_fallback` stands
     for a context that cannot be looked up now: nothing but `status` may be used in it.
     """
 
@@ -56,7 +56,7 @@ class Entry:
     projects: frozenset[int] | None = None
     rate: Rate | None = None
     needs_review: bool = False
-    is_makeshift: bool = False
+    is_fallback: bool = False
 
     def has_tool(self, *names: str) -> bool:
         """Whether a tool with these names belongs to the context."""

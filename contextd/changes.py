@@ -8,8 +8,8 @@ from django.db import transaction
 from contextd import bus
 from contextd.bus import AccessChanged, CallsRecorded, Change, Kind
 
-Told = Change | AccessChanged | CallsRecorded
-Listener = Callable[[Told], None]
+Announcement = Change | AccessChanged | CallsRecorded
+Listener = Callable[[Announcement], None]
 
 _listeners: list[Listener] = []
 
@@ -46,16 +46,16 @@ def subscribe(listener: Listener) -> Callable[[], None]:
     return partial(_listeners.remove, listener)
 
 
-def hear(announcement: Told) -> None:
+def hear(announcement: Announcement) -> None:
     """Notify the listeners of this process."""
     for listener in _listeners.copy():
         listener(announcement)
 
 
-def _dispatch(announcement: Told) -> None:
+def _dispatch(announcement: Announcement) -> None:
     transaction.on_commit(partial(_publish, announcement))
 
 
-def _publish(announcement: Told) -> None:
+def _publish(announcement: Announcement) -> None:
     hear(announcement)
-    bus.tell(announcement)
+    bus.publish(announcement)

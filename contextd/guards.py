@@ -11,7 +11,7 @@ from contextd.callers import Caller
 from contextd.errors import Invalid, NotAllowed, Unavailable
 from contextd.operations import Operation, Request
 
-ALWAYS_TOLD = "status"
+ALWAYS_AVAILABLE = "status"
 
 
 class Policy(Protocol):
@@ -22,7 +22,7 @@ class Policy(Protocol):
 
 def authorize(operation: Operation, caller: Caller) -> None:
     """Raises NotAllowed; or Unavailable while nobody can tell what the caller may use."""
-    if caller.entry.is_makeshift and operation.name != ALWAYS_TOLD:
+    if caller.entry.is_fallback and operation.name != ALWAYS_AVAILABLE:
         raise Unavailable(outages.NO_ANSWER)
     _policy()(operation, caller)
 

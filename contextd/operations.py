@@ -48,7 +48,7 @@ class Written(Result):
     )
 
 
-class Relayed(Written):
+class RelayedToolResult(Written):
     """What another MCP server answered, in MCP's own shape."""
 
     content: list[dict[str, Any]]

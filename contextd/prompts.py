@@ -25,7 +25,7 @@ class PromptText(Result):
     description: str | None = None
 
 
-class Said(Result):
+class RelayedPrompt(Result):
     """What another MCP server wrote, in MCP's own shape."""
 
     messages: list[dict[str, Any]]

@@ -42,7 +42,7 @@ class Contents(Result):
     blob: bytes | None = None
 
 
-class Raw(Result):
+class RelayedContents(Result):
     """What another MCP server has at an address, in MCP's own shape."""
 
     contents: list[dict[str, Any]]
@@ -92,7 +92,7 @@ class Resource:
     pattern: re.Pattern[str]
     reading: Operation
     listing: Operation | None
-    relayed: "Relayed | None" = None
+    relayed: "RemoteResources | None" = None
 
     @property
     def is_single(self) -> bool:
@@ -101,7 +101,7 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True)
-class Relayed:
+class RemoteResources:
     """What is special about resources of other servers, which come and go."""
 
     name_of: Callable[[str], str]
@@ -159,7 +159,7 @@ def relay(
     template: str,
     *,
     title: str,
-    read: Callable[[Caller, ReadResource, Conversation], Awaitable[Raw]],
+    read: Callable[[Caller, ReadResource, Conversation], Awaitable[RelayedContents]],
     name_of: Callable[[str], str],
     listed: Lister,
     templates: Callable[[Caller], list[Listed]],
@@ -172,9 +172,9 @@ def relay(
         description=(read.__doc__ or "").strip(),
         mime_type="text/plain",
         pattern=pattern_of(template),
-        reading=reader("resource", template, read, ReadResource, Raw, timeout),
+        reading=reader("resource", template, read, ReadResource, RelayedContents, timeout),
         listing=listing_of(template, listed, timeout),
-        relayed=Relayed(name_of, templates),
+        relayed=RemoteResources(name_of, templates),
     )
 
 

@@ -15,10 +15,10 @@ from pydantic import BaseModel
 import contextd
 from contextd import auth, operations, outages, pipeline, protected_resource, throttling
 from contextd.callers import Caller
+from contextd.concurrency import MAX_WAITING_CALLS, ConcurrencyLimit
 from contextd.conversations import Alone
 from contextd.errors import ContextdError, Invalid, NotFound
 from contextd.operations import Operation
-from contextd.places import MAX_WAITING_CALLS, Places
 
 PREFIX = "/api/v1/"
 
@@ -30,7 +30,7 @@ api = NinjaAPI(
 )
 
 
-places = Places(settings.WORKERS, MAX_WAITING_CALLS)
+concurrency_limit = ConcurrencyLimit(settings.WORKERS, MAX_WAITING_CALLS)
 
 
 class Failure(BaseModel):
@@ -72,8 +72,8 @@ def answer(name: str, request: HttpRequest) -> HttpResponse:
     caller, alone = admitted(request), Alone(request.headers)
     operation, arguments = operations.get(name), read_arguments(request)
     # Operations that wait hold neither a worker nor a connection while they do.
-    place = nullcontext() if operation.waits else places.slot(operation.timeout)
-    with place:
+    slot = nullcontext() if operation.waits else concurrency_limit.slot(operation.timeout)
+    with slot:
         result = pipeline.call_operation(operation, arguments, caller, alone)
     return HttpResponse(result.model_dump_json(), content_type="application/json")
 

@@ -122,4 +122,4 @@ def _end_all(sessions: SessionQuerySet) -> int:
 
 
 def _tell_ended(session_ids: Collection[str]) -> None:
-    transaction.on_commit(partial(bus.tell, bus.SessionsEnded(sessions=list(session_ids))))
+    transaction.on_commit(partial(bus.publish, bus.SessionsEnded(sessions=list(session_ids))))

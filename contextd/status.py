@@ -124,7 +124,7 @@ def get_status(caller: Caller, request: GetStatus) -> Status:
 
 
 def usable_by(caller: Caller) -> list[Operation]:
-    if caller.entry.is_makeshift:
+    if caller.entry.is_fallback:
         return []
     return [one for one in operations.available() if guards.may_use(one, caller)]
 

@@ -9,9 +9,9 @@ from typing import Any
 import yaml
 
 from contextd.errors import UpstreamFailed
-from contextd.operations import Relayed
-from contextd.prompts import Said
-from contextd.resources import Raw
+from contextd.operations import RelayedToolResult
+from contextd.prompts import RelayedPrompt
+from contextd.resources import RelayedContents
 from gateway import names
 from gateway.offering import Offer
 
@@ -41,7 +41,7 @@ def is_large(structured: Any) -> bool:
     return left <= 0
 
 
-def success(offer: Offer, result: dict[str, Any]) -> Relayed:
+def success(offer: Offer, result: dict[str, Any]) -> RelayedToolResult:
     """Content as it came; what is structured is offered as YAML text too, if it is not huge."""
     structured = result.get("structuredContent")
     blocks = [block for block in result.get("content") or [] if isinstance(block, dict)]
@@ -49,19 +49,21 @@ def success(offer: Offer, result: dict[str, Any]) -> Relayed:
     if structured is not None and not offer.gives_plain_json:
         others = [block for block in content if block.get("type") != "text"]
         content = [{"type": "text", "text": as_text(structured)}, *others]
-    return Relayed(content=content, structured=structured, meta=result.get("_meta"))
+    return RelayedToolResult(content=content, structured=structured, meta=result.get("_meta"))
 
 
-def said(offer: Offer, result: dict[str, Any]) -> Said:
+def said(offer: Offer, result: dict[str, Any]) -> RelayedPrompt:
     messages = [
         {**message, "content": addressed(offer.namespace, message["content"])}
         for message in result["messages"]
     ]
-    return Said(messages=messages, description=result.get("description"))
+    return RelayedPrompt(messages=messages, description=result.get("description"))
 
 
-def contents(offer: Offer, result: dict[str, Any]) -> Raw:
-    return Raw(contents=[at_address(offer.namespace, one) for one in result["contents"]])
+def contents(offer: Offer, result: dict[str, Any]) -> RelayedContents:
+    return RelayedContents(
+        contents=[at_address(offer.namespace, one) for one in result["contents"]]
+    )
 
 
 def addressed(namespace: str, block: dict[str, Any]) -> dict[str, Any]:

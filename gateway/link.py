@@ -36,9 +36,9 @@ from contextd.errors import (
     UpstreamFailed,
 )
 from contextd.mcp import sdk
-from contextd.operations import Relayed
-from contextd.prompts import Said
-from contextd.resources import Raw
+from contextd.operations import RelayedToolResult
+from contextd.prompts import RelayedPrompt
+from contextd.resources import RelayedContents
 from gateway import answers, offering, place, services, wire
 from gateway.offering import Offer
 from gateway.wire import Peer
@@ -66,7 +66,7 @@ _PEER = DiscoverResult(
 
 async def call(
     offer: Offer, arguments: Mapping[str, Any], principal: str, conversation: Conversation
-) -> Relayed:
+) -> RelayedToolResult:
     """Call the tool on behalf of the principal. Raises UpstreamFailed, TimedOut or Busy."""
     params = {"name": offer.name, "arguments": dict(arguments)}
     result = await exchange(offer, "tools/call", params, principal, conversation)
@@ -79,7 +79,7 @@ async def call(
 
 async def say(
     offer: Offer, arguments: Mapping[str, str], principal: str, conversation: Conversation
-) -> Said:
+) -> RelayedPrompt:
     """What the prompt becomes with these arguments. Raises as `call` does."""
     params = {"name": offer.name, "arguments": dict(arguments)}
     return answers.said(
@@ -87,7 +87,7 @@ async def say(
     )
 
 
-async def read(offer: Offer, principal: str, conversation: Conversation) -> Raw:
+async def read(offer: Offer, principal: str, conversation: Conversation) -> RelayedContents:
     """What is there. Raises as `call` does."""
     params = {"uri": offer.name}
     result = await exchange(offer, "resources/read", params, principal, conversation)

@@ -12,8 +12,8 @@ from contextd import changes
 from contextd.bus import Change
 from contextd.callers import Caller
 from contextd.conversations import Conversation
-from contextd.operations import AnyArguments, Operation, Provided, Relayed
-from contextd.prompts import GivenArguments, Said
+from contextd.operations import AnyArguments, Operation, Provided, RelayedToolResult
+from contextd.prompts import GivenArguments, RelayedPrompt
 from gateway import names, offering
 from gateway.offering import Offer
 
@@ -53,7 +53,7 @@ class Offered:
         """As it was when the database was asked a moment ago, if no change was told since."""
         return self._known.get(name) if time.monotonic() < self._sure_until else None
 
-    def _hear(self, told: changes.Told) -> None:
+    def _hear(self, told: changes.Announcement) -> None:
         if isinstance(told, Change):
             self._heard += 1
             self._sure_until = 0.0
@@ -81,7 +81,7 @@ def as_tool(offer: Offer) -> Provided:
         definition=offer.definition,
         handler=partial(call, offer),
         request=AnyArguments,
-        result=Relayed,
+        result=RelayedToolResult,
         # What an upstream says of its own tools is no reason to let readers call them.
         effect="write",
         is_redacted=offer.redacts_arguments,
@@ -98,7 +98,7 @@ def as_prompt(offer: Offer) -> Provided:
         definition=offer.definition,
         handler=partial(say, offer),
         request=GivenArguments,
-        result=Said,
+        result=RelayedPrompt,
         effect="read",
         is_redacted=offer.redacts_arguments,
         timeout=offer.seconds,
@@ -110,7 +110,7 @@ def as_prompt(offer: Offer) -> Provided:
 
 async def call(
     offer: Offer, caller: Caller, request: AnyArguments, conversation: Conversation
-) -> Relayed:
+) -> RelayedToolResult:
     from gateway import link  # the SDK takes seconds to import, for who calls only
 
     arguments: Mapping[str, Any] = request.model_dump(mode="json", exclude_unset=True)
@@ -119,7 +119,7 @@ async def call(
 
 async def say(
     offer: Offer, caller: Caller, request: GivenArguments, conversation: Conversation
-) -> Said:
+) -> RelayedPrompt:
     from gateway import link
 
     return await link.say(offer, request.arguments, caller.principal, conversation)

@@ -5,7 +5,7 @@ from functools import partial
 from contextd import resources
 from contextd.callers import Caller
 from contextd.conversations import Conversation
-from contextd.resources import Listed, Raw, ReadResource
+from contextd.resources import Listed, ReadResource, RelayedContents
 from gateway import names, offering
 from gateway.offering import OfferedResource
 
@@ -14,7 +14,9 @@ SECONDS = 600
 """Its upstream has a limit of its own, which is shorter."""
 
 
-async def read(caller: Caller, request: ReadResource, conversation: Conversation) -> Raw:
+async def read(
+    caller: Caller, request: ReadResource, conversation: Conversation
+) -> RelayedContents:
     """What another MCP server has at an address."""
     from gateway import link  # the SDK takes seconds to import, for who reads only
 

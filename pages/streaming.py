@@ -103,7 +103,7 @@ class Wakeup:
         self._silence()
         serving_ends.disconnect(self._hear_end)
 
-    def _hear(self, told: changes.Told) -> None:
+    def _hear(self, told: changes.Announcement) -> None:
         if isinstance(told, AccessChanged | CallsRecorded):
             self._loop.call_soon_threadsafe(self.event.set)
 

@@ -146,7 +146,7 @@ def told() -> Iterator[list[str | None]]:
     """The addresses that are told of as changed; None for a list."""
     heard: list[str | None] = []
 
-    def hear(told: changes.Told) -> None:
+    def hear(told: changes.Announcement) -> None:
         if isinstance(told, Change):
             heard.append(told.uri)
 

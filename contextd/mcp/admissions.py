@@ -1,4 +1,4 @@
-"""Who is let in over HTTP, asked anew when something changed and each second."""
+"""Authenticate HTTP requests, and remember each outcome for a second or until access changes."""
 
 import asyncio
 import contextlib
@@ -8,70 +8,70 @@ from dataclasses import dataclass
 from functools import partial
 
 from contextd import auth, changes
-from contextd.auth import Admission, Arrival
+from contextd.auth import Admission, RequestIdentity
 from contextd.bus import AccessChanged
 from contextd.errors import ContextdError, NotAllowed, NotAuthenticated, NotFound
 from contextd.mcp.workers import Workers
 
 CACHED_SECONDS = 1.0
-"""How long a change counts late that was not told, such as one by hand in the database."""
+"""Upper bound on staleness for changes that nobody announced, such as SQL by hand."""
 MAX_CACHED = 1000
 LOOKUP_EVERY_SECONDS = 15.0
-"""Seconds; for a stream that stays open. What expires is told by nobody."""
+"""For streams that stay open: expiry is not announced."""
 
 Key = tuple[str | None, bool, str | None]
-"""A credential, whether it comes from this machine, and the name of a context."""
+"""A credential, whether it was sent from this machine, and the name of a context."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Cached:
     admission: Admission
     until: float
 
 
 class Admissions:
-    """Looks up who sends a request, in threads of its own; what it finds it keeps for a moment."""
+    """Looks up the sender of each request, in threads of its own, behind a short cache."""
 
     def __init__(self, look_ups: Workers) -> None:
         self._look_ups = look_ups
-        self._kept: dict[Key, Kept] = {}
+        self._cache: dict[Key, Cached] = {}
         self._changes_heard = 0
 
     @contextlib.contextmanager
     def hearing(self) -> Iterator[None]:
-        """Forget what is kept whenever somebody may use something else."""
+        """Clear the cache whenever somebody's permissions change."""
         end = changes.subscribe(self._hear)
         try:
             yield
         finally:
             end()
 
-    async def admit(self, arrival: Arrival) -> Admission:
-        """Raises ContextdError for who is not let in, which is never kept."""
-        key = (arrival.authorization, arrival.is_from_this_machine, arrival.context)
-        kept = self._kept.get(key)
-        if kept is not None and time.monotonic() < kept.until:
-            return kept.admission
+    async def admit(self, identity: RequestIdentity) -> Admission:
+        """Return the sender's admission. Raise ContextdError if refused, which is not cached."""
+        key = (identity.authorization, identity.is_from_this_machine, identity.context)
+        cached = self._cache.get(key)
+        if cached is not None and time.monotonic() < cached.until:
+            return cached.admission
         heard = self._changes_heard
         admission = await self._look_ups.run_safely(
-            "authentication", partial(auth.admit, arrival, door="mcp")
+            "authentication", partial(auth.admit, identity, door="mcp")
         )
         if heard == self._changes_heard:
-            self._keep(key, admission)
+            self._remember(key, admission)
         return admission
 
-    async def lapse(self, arrival: Arrival) -> None:
-        """Returns when who sent it would not be let in any more."""
+    async def lapse(self, identity: RequestIdentity) -> None:
+        """Return once the sender would be refused."""
         may_have_changed = asyncio.Event()
         wake = partial(asyncio.get_running_loop().call_soon_threadsafe, may_have_changed.set)
 
-        def hear(told: changes.Told) -> None:
-            if isinstance(told, AccessChanged):
+        def hear(announcement: changes.Announcement) -> None:
+            if isinstance(announcement, AccessChanged):
                 wake()
 
         end = changes.subscribe(hear)
         try:
-            while await self._lets_in(arrival):
+            while await self._lets_in(identity):
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(LOOKUP_EVERY_SECONDS):
                         await may_have_changed.wait()
@@ -79,21 +79,21 @@ class Admissions:
         finally:
             end()
 
-    async def _lets_in(self, arrival: Arrival) -> bool:
+    async def _lets_in(self, identity: RequestIdentity) -> bool:
         try:
-            await self.admit(arrival)
+            await self.admit(identity)
         except (NotAuthenticated, NotAllowed, NotFound):
             return False
         except ContextdError:
-            return True  # nobody can tell now; it is asked again
+            return True  # unknown for now; it is looked up again
         return True
 
-    def _keep(self, key: Key, admission: Admission) -> None:
-        if len(self._kept) >= MAX_CACHED:
-            self._kept.clear()
-        self._kept[key] = Kept(admission, time.monotonic() + CACHED_SECONDS)
+    def _remember(self, key: Key, admission: Admission) -> None:
+        if len(self._cache) >= MAX_CACHED:
+            self._cache.clear()
+        self._cache[key] = Cached(admission, time.monotonic() + CACHED_SECONDS)
 
-    def _hear(self, told: changes.Told) -> None:
-        if isinstance(told, AccessChanged):
+    def _hear(self, announcement: changes.Announcement) -> None:
+        if isinstance(announcement, AccessChanged):
             self._changes_heard += 1
-            self._kept.clear()
+            self._cache.clear()

@@ -15,7 +15,7 @@ from pydantic_core import from_json, to_jsonable_python
 
 from contextd.conversations import Ability
 from contextd.errors import ContextdError, Invalid, NotFound, RateLimited, Refused, Unsupported
-from contextd.operations import Relayed, Result
+from contextd.operations import RelayedToolResult, Result
 
 TASKS = "io.modelcontextprotocol/tasks"
 CAPABILITIES: dict[Ability, dict[str, Any]] = {
@@ -26,7 +26,7 @@ CAPABILITIES: dict[Ability, dict[str, Any]] = {
 
 
 def has_structure(version: str) -> bool:
-    """Whether the version knows structured results, and errors that are results."""
+    """Whether the version has structured results, and errors as results."""
     return is_version_at_least(version, "2025-06-18")
 
 
@@ -34,7 +34,7 @@ CAUSE = "contextd/cause"
 
 
 def success(result: Result, version: str) -> CallToolResult:
-    if isinstance(result, Relayed):
+    if isinstance(result, RelayedToolResult):
         return relayed(result, version)
     text = result.model_dump_json()
     return CallToolResult(
@@ -43,11 +43,13 @@ def success(result: Result, version: str) -> CallToolResult:
     )
 
 
-def relayed(result: Relayed, version: str) -> CallToolResult:
+def relayed(result: RelayedToolResult, version: str) -> CallToolResult:
     content = list(result.content)
     if result.redacted:
-        told = f"{result.redacted} credentials in the arguments were replaced before sending them."
-        content.append({"type": "text", "text": told})
+        notice = (
+            f"{result.redacted} credentials in the arguments were replaced before sending them."
+        )
+        content.append({"type": "text", "text": notice})
     return CallToolResult.model_validate(
         {
             "content": content,
@@ -58,7 +60,7 @@ def relayed(result: Relayed, version: str) -> CallToolResult:
 
 
 def failure(error: ContextdError, version: str) -> CallToolResult:
-    """The error as a result; raised as a protocol error where the version demands that."""
+    """Return the error as a result; raise it as a protocol error where the version demands that."""
     content = to_jsonable_python(error.as_dict(), fallback=str)
     if isinstance(error, Unsupported) and version in MODERN_PROTOCOL_VERSIONS:
         content["requiredCapabilities"] = CAPABILITIES[error.details["ability"]]
@@ -75,7 +77,7 @@ def failure(error: ContextdError, version: str) -> CallToolResult:
 
 
 def protocol_error(error: ContextdError) -> MCPError:
-    """The error where no result can be one: of anything but a tool."""
+    """Return the error for methods whose results cannot be errors: all but `tools/call`."""
     blames_caller = isinstance(error, Invalid | NotFound)
     code = INVALID_PARAMS if blames_caller else INTERNAL_ERROR
     return MCPError(code, error.text, to_jsonable_python(error.as_dict(), fallback=str))

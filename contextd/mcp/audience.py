@@ -1,4 +1,4 @@
-"""Whom a change of a resource is announced to: the listeners that may still read it."""
+"""Find the listeners that may still read a resource that changed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -10,7 +10,7 @@ from contextd.errors import ContextdError, NotAllowed, NotAuthenticated, NotFoun
 from contextd.mcp.resources import Resources
 
 MAX_CHECKS_AT_ONCE = 4
-"""Well under the places of the workers, which calls need too."""
+"""Well below the number of workers, which calls need too."""
 PAUSES_SECONDS = (0.2, 1.0)
 
 DENIALS = (NotAuthenticated, NotAllowed, NotFound)
@@ -22,7 +22,7 @@ Reader = Callable[[], Awaitable[Caller]]
 class Audience:
     """Checks who may read what changed; callers with the same permissions are checked once.
 
-    One serves one change, since permissions may differ at the next.
+    Each change needs a new one, since permissions may have changed too.
     """
 
     def __init__(self, resources: Resources) -> None:
@@ -32,9 +32,9 @@ class Audience:
         self._is_unknown = False
 
     async def may_read(self, reader: Reader, uri: str) -> bool:
-        """Return True also where it cannot be found out.
+        """Return whether the reader may read the resource, and True where that stays unknown.
 
-        The client knows the address, since it subscribed to it; to miss a change would be worse.
+        The client has the address already, since it subscribed to it; missing a change is worse.
         """
         for pause in PAUSES_SECONDS:
             if self._is_unknown:
@@ -47,7 +47,7 @@ class Audience:
         return True
 
     async def _check(self, reader: Reader, uri: str) -> bool:
-        """Raises ContextdError where it cannot be found out now."""
+        """Raise ContextdError when that cannot be determined now."""
         try:
             async with self._slots:
                 caller = await reader()

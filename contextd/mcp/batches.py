@@ -1,4 +1,4 @@
-"""Several messages in one body, which 2025-03-26 has clients send and no other version knows."""
+"""JSON-RPC batches: several messages in one body, which only 2025-03-26 has."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -20,11 +20,11 @@ START: Message = {
 }
 
 Take = Callable[[Any, Receive, Send], Awaitable[None]]
-"""Serves one message, as if it had come alone."""
+"""Serves one message as if it had been sent alone."""
 
 
 def check(messages: list[Any], version: str) -> None:
-    """Whether they may come together at all."""
+    """Raise Invalid when the version has no batches, or the batch is empty or too large."""
     if version != VERSION:
         raise Invalid(f"this is a batch, which only {VERSION} knows", field="body")
     if not 1 <= len(messages) <= MAX_MESSAGES:
@@ -36,25 +36,25 @@ def check(messages: list[Any], version: str) -> None:
 async def serve(
     messages: list[Any], take: Take, scope: Scope, receive: Receive, send: Send
 ) -> None:
-    """Answer all of them on one stream, each as soon as it can be."""
-    stream = Stream(send)
-    async with anyio.create_task_group() as all_of_them:
+    """Answer every message on one stream, each as soon as its answer is ready."""
+    stream = BatchAnswer(send)
+    async with anyio.create_task_group() as tasks:
 
         async def serve_them() -> None:
             async with anyio.create_task_group() as each:
                 for message in messages:
                     each.start_soon(stream.answer, message, take)
             await stream.end()
-            all_of_them.cancel_scope.cancel()
+            tasks.cancel_scope.cancel()
 
-        all_of_them.start_soon(serve_them)
+        tasks.start_soon(serve_them)
         while (await receive())["type"] != "http.disconnect":
             pass
-        all_of_them.cancel_scope.cancel()
+        tasks.cancel_scope.cancel()
 
 
-class Stream:
-    """One answer, made of those to each message; without any there is nothing to say."""
+class BatchAnswer:
+    """The one HTTP answer to a batch, with the answers to its messages; 202 when there are none."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -65,7 +65,7 @@ class Stream:
         body = json.dumps(message).encode()
         try:
             envelope.check(body)
-            await take(message, envelope.unread(body, never), Part(self).send)
+            await take(message, envelope.unread(body, never), MessageAnswer(self).send)
         except ContextdError as error:
             await self.write(as_event(json.dumps(gate.as_rpc(error)).encode()))
 
@@ -82,10 +82,10 @@ class Stream:
         await self._send({"type": "http.response.body", "body": b""})
 
 
-class Part:
-    """The answer to one message: a stream itself, plain JSON or nothing."""
+class MessageAnswer:
+    """The answer to one message of a batch: a stream, plain JSON or nothing."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: BatchAnswer) -> None:
         self._stream = stream
         self._is_stream = False
 

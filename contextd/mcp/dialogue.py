@@ -27,17 +27,17 @@ from contextd.mcp.workers import Workers
 from contextd.operations import Operation, Result
 
 STEP_SECONDS = 30
-"""What an operation that waits does in a thread is short."""
+"""For each piece of work that an operation that waits does in a thread."""
 
 UNATTENDED_SECONDS = 6 * 60 * 60
-"""Of a call that nobody waits for; whoever began it can cancel it."""
+"""For a call that nobody waits for; its caller can cancel it."""
 
 Outcome = TypeVar("Outcome")
 Replies = Mapping[str, Any]
 
 
 class Attended:
-    """What both have in common in which a client waits for the answer."""
+    """A conversation with a client that waits for the answer."""
 
     def __init__(self, ctx: Context, workers: Workers) -> None:
         self._ctx, self._workers = ctx, workers
@@ -59,13 +59,13 @@ class Attended:
 
 
 class OneWay(Attended, Alone):
-    """Of a request in which nobody is asked, such as for a prompt."""
+    """For requests in which nobody can be asked, such as `prompts/get`."""
 
 
 async def answered(
     ctx: Context, workers: Workers, operation: Operation, arguments: dict[str, Any], caller: Caller
 ) -> Result:
-    """What the operation comes to where nobody is asked, whether it waits or not."""
+    """Run an operation in which nobody can be asked, whether it waits or not."""
     if operation.waits:
         return await pipeline.call_async(operation, arguments, caller, OneWay(ctx, workers))
     work = partial(pipeline.call_operation, operation, arguments, caller)
@@ -73,7 +73,7 @@ async def answered(
 
 
 class Live(Attended):
-    """Up to 2025-11-25: a question is a request to the client, and the operation waits for it."""
+    """Up to 2025-11-25: a question is a request to the client, whose reply the operation awaits."""
 
     async def ask(self, key: str, text: str, form: type[F]) -> F:
         require_person(self._ctx, [text])
@@ -100,7 +100,7 @@ class Live(Attended):
 
 
 class Rounds(Attended):
-    """2026-07-28: the operation is run again with the replies, until nothing is left to ask."""
+    """2026-07-28: the operation runs again with the replies until it has no more questions."""
 
     def __init__(self, ctx: Context, workers: Workers, replies: Replies) -> None:
         super().__init__(ctx, workers)
@@ -135,7 +135,7 @@ class Rounds(Attended):
 
 
 class Unattended(Rounds):
-    """A call that nobody waits for: its questions are asked when the client comes back."""
+    """A call that nobody waits for: the client finds its questions when it polls."""
 
     async def report(
         self, done: float, total: float | None = None, message: str | None = None
@@ -168,7 +168,7 @@ def require_person(ctx: Context, texts: list[str]) -> None:
 
 
 def fill(question: Question, reply: Any) -> Form | None:
-    """The filled form; None where it has to be asked, or asked again."""
+    """Return the filled form; None when there is no valid reply, so that it is asked again."""
     if not isinstance(reply, Mapping):
         return None
     if reply.get("action") != "accept":
@@ -180,7 +180,7 @@ def fill(question: Question, reply: Any) -> Form | None:
 
 
 def replies_in(params: CallToolRequestParams) -> dict[str, Any]:
-    """Those of this round, and those of the rounds before."""
+    """Return the replies of this round and of earlier rounds."""
     earlier: dict[str, Any] = json.loads(params.request_state) if params.request_state else {}
     given = {
         key: reply.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -191,7 +191,7 @@ def replies_in(params: CallToolRequestParams) -> dict[str, Any]:
 
 
 def as_round(questions: Mapping[str, Question | Foreign], replies: Replies) -> InputRequiredResult:
-    """What asks the client to call again, with the replies so far for it to carry."""
+    """Return the result that asks the client to call again and carries the replies so far."""
     return InputRequiredResult(
         input_requests={key: as_request(one) for key, one in questions.items()},
         request_state=json.dumps(replies) if replies else None,

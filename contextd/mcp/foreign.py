@@ -1,4 +1,4 @@
-"""Questions of other MCP servers, put to a client that said that it answers such."""
+"""Questions of other MCP servers, put to clients that declare that they answer them."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ _requests: TypeAdapter[Request] = TypeAdapter(Request)
 
 
 async def put(ctx: Context, question: Foreign) -> dict[str, Any]:
-    """The reply as it comes. Raises Unsupported or Declined."""
+    """Return the client's reply unchanged. Raise Unsupported or Declined."""
     require(ctx, question)
     request = as_request(question)
     metadata = ServerMessageMetadata(related_request_id=ctx.request_id)
@@ -42,7 +42,7 @@ def reply_to(request: Request) -> type[BaseModel]:
 
 
 def require(ctx: Context, question: Foreign) -> None:
-    """Raises Unsupported, unless the client said that it answers such questions."""
+    """Raise Unsupported unless the client declares that it answers such questions."""
     offered = ctx.session.client_capabilities or ClientCapabilities()
     is_for_model = question.method == "sampling/createMessage"
     answers = answers_for_model if is_for_model else answers_for_person
@@ -64,10 +64,10 @@ def answers_for_person(offered: ClientCapabilities, question: Foreign) -> bool:
 
 
 def as_request(question: Foreign) -> Request:
-    """Raises Unsupported for what is no question of MCP's."""
+    """Raise Unsupported for a question that MCP does not have."""
     try:
         return _requests.validate_python({"method": question.method, "params": question.params})
     except ValidationError:
         raise Unsupported(
-            f"what was asked is no {question.method[:50]} of MCP", ability="questions"
+            f"the question is not a valid {question.method[:50]} of MCP", ability="questions"
         ) from None

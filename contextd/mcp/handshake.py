@@ -1,4 +1,4 @@
-"""What a client asks for when it opens a session."""
+"""Read the `initialize` request with which a client opens a session."""
 
 import json
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Handshake:
 
 
 class Unacceptable(Invalid):
-    """The parameters of `initialize` are not what they must be."""
+    """The parameters of `initialize` are invalid."""
 
 
 def missing() -> Invalid:
@@ -30,7 +30,7 @@ def missing() -> Invalid:
 
 
 def read(content: dict[str, Any]) -> Handshake:
-    """The message must be a JSON-RPC one."""
+    """Return what a JSON-RPC message asks for. Raise Invalid unless it is a valid `initialize`."""
     if content.get("method") != "initialize" or "id" not in content:
         raise missing()
     try:
@@ -48,10 +48,10 @@ def read(content: dict[str, Any]) -> Handshake:
 
 def client_of(asked: InitializeRequestParams) -> Client:
     capabilities = asked.capabilities.model_dump(by_alias=True, mode="json", exclude_none=True)
-    told = [capabilities, asked.client_info.name, asked.client_info.version]
-    if len(json.dumps(told)) > MAX_CLIENT_INFO_LENGTH or unstorable(told):
+    described = [capabilities, asked.client_info.name, asked.client_info.version]
+    if len(json.dumps(described)) > MAX_CLIENT_INFO_LENGTH or unstorable(described):
         raise Unacceptable(
-            f"what a client says of itself may have {MAX_CLIENT_INFO_LENGTH} characters and no NUL",
+            f"capabilities and clientInfo may have {MAX_CLIENT_INFO_LENGTH} characters and no NUL",
             field="params",
         )
     return Client(asked.client_info.name, asked.client_info.version, capabilities)

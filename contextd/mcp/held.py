@@ -31,18 +31,18 @@ from contextd.mcp.sender import Sender
 from contextd.mcp.server import AnnouncingServer
 from contextd.models import Session
 
-# It is built again from its row when it is needed; it is kept since that takes a query.
+# A session can be rebuilt from its row at any time; holding it saves that query.
 IDLE_SECONDS = 5 * 60
 
 Content = dict[str, Any]
 """A JSON-RPC message."""
 
-# Every process hears of changes and tells its own clients.
+# Every process receives changes and notifies its own clients.
 HEARD_EVERYWHERE = LISTEN_STREAM_METHODS
 
 
 class Held:
-    """A session as this process has it."""
+    """The local part of a session."""
 
     def __init__(
         self,
@@ -54,9 +54,9 @@ class Held:
         self.id = row.pk
         self.owner = (row.principal, row.context)
         self.sender = sender
-        """Of its newest request."""
+        """The sender of the newest request."""
         self._admissions = admissions
-        # One for each session, since the ids of streams are only unique within one.
+        # One per session, since stream ids are unique within a session only.
         self.replay = Replay()
         self.transport = StreamableHTTPServerTransport(
             row.pk,
@@ -71,14 +71,14 @@ class Held:
         self._open: set[str] = set()
 
     async def run(self, server: AnnouncingServer, lifespan_state: Any) -> None:
-        """Serve what comes in, until the session ends or has not been used here for long."""
+        """Serve messages until the session ends or has been idle here for long."""
         async with self.transport.connect() as (incoming, outgoing):
-            elsewhere = Outgoing(outgoing, self._sees_to)
+            elsewhere = Outgoing(outgoing, self._forward)
             self._dispatcher = Dispatcher(
                 incoming, elsewhere, inline_methods=frozenset({"initialize"})
             )
             connection = self._connection(self._dispatcher)
-            server.listeners.add(connection, self._caller_by_now)
+            server.listeners.add(connection, self._current_caller)
             self._is_ready.set()
             with self.transport.idle_scope or anyio.CancelScope():
                 await serve_connection(
@@ -86,15 +86,15 @@ class Held:
                 )
 
     def _connection(self, dispatcher: "Dispatcher") -> Connection:
-        """As it is after the handshake, whichever process did that."""
+        """Return a connection whose handshake is done, in this process or another."""
         connection = Connection.for_loop(dispatcher, session_id=self.id)
         connection.client_params = self._client
         connection.protocol_version = self._client.protocol_version
         connection.initialized.set()
         return connection
 
-    async def _caller_by_now(self) -> Caller:
-        admission = await self._admissions.admit(self.sender.arrival)
+    async def _current_caller(self) -> Caller:
+        admission = await self._admissions.admit(self.sender.request_identity)
         client = f"{self._client.client_info.name}/{self._client.client_info.version}"
         return auth.caller_of_mcp(admission, client=client, session_id=self.id)
 
@@ -113,11 +113,11 @@ class Held:
 
     @property
     def has_stream(self) -> bool:
-        """Whether the client listens here to what belongs to none of its requests."""
+        """Whether the client's standalone stream is open here."""
         return sdk.has_stream(self.transport)
 
     def is_running(self, request_id: object) -> bool:
-        """Whether that request of the client's is being worked on here."""
+        """Whether that request of the client is running here."""
         return self._dispatcher is not None and self._dispatcher.is_running(request_id)
 
     @property
@@ -126,7 +126,7 @@ class Held:
 
     @contextlib.contextmanager
     def one_at_a_time(self, content: Content) -> Iterator[None]:
-        """Refuse a request with the id of another one that is not answered yet."""
+        """Refuse a request whose id belongs to another unanswered request."""
         if "method" not in content or "id" not in content:
             yield
             return
@@ -140,15 +140,15 @@ class Held:
             self._open.discard(request_id)
 
     async def take(self, content: Content) -> None:
-        """A message of the client's that reached another process."""
+        """Accept a message of the client that reached another process."""
         await sdk.receive_as_client(self.transport, message_of(content))
 
     async def give(self, content: Content) -> None:
-        """A message for the client's stream, from another process."""
+        """Send a message from another process on the client's stream, if that is open here."""
         if self.has_stream:
             await sdk.send_to_client(self.transport, message_of(content))
 
-    async def _sees_to(self, outgoing: SessionMessage) -> None:
+    async def _forward(self, outgoing: SessionMessage) -> None:
         if not self.has_stream and is_for_stream(outgoing):
             await self._send_elsewhere(
                 outgoing.message.model_dump(by_alias=True, mode="json", exclude_unset=True)
@@ -156,7 +156,7 @@ class Held:
 
 
 class Dispatcher(sdk.Dispatcher):
-    """Names its process in the ids of its requests, so that answers find the way back."""
+    """Names its process in the ids of its requests, so that answers find their way back."""
 
     _numbers = itertools.count(1)
 
@@ -166,7 +166,7 @@ class Dispatcher(sdk.Dispatcher):
 
 @dataclass(frozen=True, slots=True)
 class Outgoing(sdk.Outgoing):
-    """What a session writes, shown to `before` first."""
+    """The outgoing stream of a session; passes each message to `before` first."""
 
     before: Callable[[SessionMessage], Awaitable[None]]
 
@@ -176,7 +176,7 @@ class Outgoing(sdk.Outgoing):
 
 
 def is_for_stream(outgoing: SessionMessage) -> bool:
-    """Whether it belongs to none of the client's requests."""
+    """Whether the message belongs to no request and so goes on the standalone stream."""
     message, about = outgoing.message, outgoing.metadata
     if isinstance(about, ServerMessageMetadata) and about.related_request_id is not None:
         return False
@@ -190,7 +190,7 @@ def message_of(content: Content) -> SessionMessage:
 
 
 def process_that_asked(request_id: object) -> str | None:
-    """The process named in the id of one of our requests."""
+    """Return the process named in the id of one of our requests."""
     process, dash, _number = str(request_id).partition("-")
     return process if dash else None
 

@@ -1,4 +1,4 @@
-"""What a client on standard input may send when, and with which ids."""
+"""The lifecycle of a connection on standard input: what a client may send at each stage."""
 
 from enum import Enum
 from typing import Any
@@ -11,7 +11,7 @@ from contextd.mcp.sdk import has_modern_envelope
 NOT_INITIALIZED = "Server not initialized. Send initialized notification first."
 ALREADY_INITIALIZED = "Already initialized"
 LISTEN = "subscriptions/listen"
-"""The one request that is answered only when its connection ends."""
+"""The one request that is answered only when the connection ends."""
 
 
 class State(Enum):
@@ -21,7 +21,7 @@ class State(Enum):
 
 
 class Lifecycle:
-    """Follows one connection. Requests of 2026-07-28 say all themselves, so they pass at once."""
+    """Follows one connection. Requests of 2026-07-28 need no handshake, so they always pass."""
 
     def __init__(self) -> None:
         self._state = State.NOT_INITIALIZED
@@ -29,10 +29,10 @@ class Lifecycle:
         self._open: set[str] = set()
         self._listening: set[str] = set()
         self.version = ""
-        """What the handshake came to."""
+        """The protocol version that the handshake negotiated."""
 
     def refusal(self, message: JSONRPCMessage) -> str | None:
-        """Why the message may not pass; None notes that it does."""
+        """Return why the message is refused, else None, and note that it passes."""
         if isinstance(message, JSONRPCNotification):
             self._note(message)
             return None
@@ -47,11 +47,11 @@ class Lifecycle:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a request is still to be answered that ends by itself."""
+        """Whether a request other than `subscriptions/listen` is unanswered."""
         return not self._open <= self._listening
 
     def is_running(self, message: JSONRPCMessage) -> bool:
-        """Whether a request with its id is not answered yet."""
+        """Whether a request with the same id is unanswered."""
         return isinstance(message, JSONRPCRequest) and str(message.id) in self._open
 
     def answered(self, message: JSONRPCMessage) -> None:

@@ -1,4 +1,4 @@
-"""Tells connected clients what has changed: each in the way of its protocol version."""
+"""Notify connected clients of changes, in the way of each one's protocol version."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,7 @@ from contextd.mcp.tools import Context, Renew
 from contextd.mcp.workers import Workers
 from contextd.validation import ensure_storable
 
-# A burst of changes of lists is over when nothing has come for so long, or has lasted long enough.
+# A burst of list changes ends after a quiet time, or when it has lasted long enough.
 QUIET_SECONDS = 0.3
 MAX_BURST_SECONDS = 3.0
 # A client that does not read must not keep the others waiting.
@@ -35,11 +35,11 @@ SUBSCRIPTIONS = "contextd.subscriptions"
 READER = "contextd.reader"
 
 Found = TypeVar("Found")
-News = asyncio.Queue[Change]
+Changes = asyncio.Queue[Change]
 
 
 class Listeners:
-    """The clients of this process: connections of the older versions, streams of the newest."""
+    """The clients of this process: connections up to 2025-11-25, streams of 2026-07-28."""
 
     def __init__(self, workers: Workers, resources: Resources, renew: Renew) -> None:
         self._workers, self._resources, self._renew = workers, resources, renew
@@ -48,37 +48,37 @@ class Listeners:
 
     @asynccontextmanager
     async def running(self, server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
-        """Pass on changes as long as the server runs."""
+        """Notify clients of changes while the server runs."""
         loop = asyncio.get_running_loop()
-        of_resources: News = asyncio.Queue()
-        of_lists: News = asyncio.Queue()
+        of_resources: Changes = asyncio.Queue()
+        of_lists: Changes = asyncio.Queue()
 
-        def pass_on(told: changes.Told) -> None:
-            if isinstance(told, Change):
-                queue = of_lists if told.uri is None else of_resources
-                loop.call_soon_threadsafe(queue.put_nowait, told)
+        def enqueue(announcement: changes.Announcement) -> None:
+            if isinstance(announcement, Change):
+                queue = of_lists if announcement.uri is None else of_resources
+                loop.call_soon_threadsafe(queue.put_nowait, announcement)
 
-        end = changes.subscribe(pass_on)
-        telling = [
-            asyncio.create_task(self._tell_of_resources(of_resources)),
-            asyncio.create_task(self._tell_of_lists(of_lists)),
+        end = changes.subscribe(enqueue)
+        notifying = [
+            asyncio.create_task(self._notify_of_resources(of_resources)),
+            asyncio.create_task(self._notify_of_lists(of_lists)),
         ]
         try:
             yield {}
         finally:
             end()
-            for task in telling:
+            for task in notifying:
                 task.cancel()
 
     def add(self, connection: Connection, reader: Reader) -> None:
-        """To be told too, as long as somebody else keeps it."""
+        """Notify the connection too, for as long as somebody else keeps a reference to it."""
         connection.state[READER] = reader
         self._connections.add(connection)
 
     async def note(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Middleware: remember the connection that a message came by.
+        """Middleware: register the connection of each message.
 
-        Any message will do, since a session may have been opened in another process.
+        Not only of the first one, since a session may have been opened in another process.
         """
         if ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
             connection = sdk.connection_of(ctx)
@@ -87,7 +87,10 @@ class Listeners:
         return await call_next(ctx)
 
     async def subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
-        """Refused as reading is; with a session it is known to all processes that have that."""
+        """Subscribe to a resource that the caller may read.
+
+        Subscriptions of a session are stored, so that every process that holds it knows them.
+        """
         connection, uri = sdk.connection_of(ctx), str(params.uri)
         await self._resources.check(ctx, [uri])
         if connection.session_id is None:
@@ -106,17 +109,17 @@ class Listeners:
             await self._look_up(partial(sessions.unsubscribe, connection.session_id, uri))
         return EmptyResult()
 
-    async def _tell_of_resources(self, news: News) -> None:
+    async def _notify_of_resources(self, queued: Changes) -> None:
         while True:
-            for change in waiting(await news.get(), news):
-                await self._tell_all(change)
+            for change in waiting(await queued.get(), queued):
+                await self._notify_all(change)
 
-    async def _tell_of_lists(self, news: News) -> None:
+    async def _notify_of_lists(self, queued: Changes) -> None:
         while True:
-            for change in (await burst(news)).values():
-                await self._tell_all(change)
+            for change in (await burst(queued)).values():
+                await self._notify_all(change)
 
-    async def _tell_all(self, change: Change) -> None:
+    async def _notify_all(self, change: Change) -> None:
         audience = Audience(self._resources)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.streams.notify, change, audience)
@@ -127,7 +130,7 @@ class Listeners:
                     tasks.start_soon(notify_of_resource, connection, uri, audience)
 
     async def _concerned(self, change: Change) -> list[tuple[Connection, str | None]]:
-        """With the addresses they subscribed to, since they know a resource by that."""
+        """Return the connections to notify, each with the address it subscribed to, if any."""
         there = [connection for connection in self._connections if connection.initialize_accepted]
         if change.uri is None:
             return [(connection, None) for connection in there]
@@ -146,7 +149,7 @@ class Listeners:
         try:
             return await self._look_up(partial(sessions.subscriptions, uri, session_ids))
         except ContextdError:
-            # A notification too many is better than one too few.
+            # One notification too many is better than one too few.
             return [(session_id, uri) for session_id in session_ids]
 
     async def _look_up(self, work: Callable[[], Found]) -> Found:
@@ -164,25 +167,25 @@ async def notify_of_resource(connection: Connection, uri: str, audience: Audienc
             await connection.send_resource_updated(uri)
 
 
-def waiting(first: Change, news: News) -> list[Change]:
-    """It and what has come meanwhile, each resource once: clients read it anew each time."""
-    return list({change.uri: change for change in [first, *drained(news)]}.values())
+def waiting(first: Change, queued: Changes) -> list[Change]:
+    """Return this change and those queued behind it, one per resource, since clients read again."""
+    return list({change.uri: change for change in [first, *drained(queued)]}.values())
 
 
-def drained(news: News) -> Iterator[Change]:
-    while not news.empty():
-        yield news.get_nowait()
+def drained(queued: Changes) -> Iterator[Change]:
+    while not queued.empty():
+        yield queued.get_nowait()
 
 
-async def burst(news: News) -> dict[Kind, Change]:
-    """The lists that change now, each once, however often: clients list them anew each time."""
-    change = await news.get()
+async def burst(queued: Changes) -> dict[Kind, Change]:
+    """Wait for a burst of changes to end; return one change per list: clients list again anyway."""
+    change = await queued.get()
     changed = {change.kind: change}
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(MAX_BURST_SECONDS):
             while True:
                 async with asyncio.timeout(QUIET_SECONDS):
-                    change = await news.get()
+                    change = await queued.get()
                 changed[change.kind] = change
     return changed
 

@@ -1,4 +1,4 @@
-"""The MCP server over HTTP: who sends a request, and the sessions of the older versions."""
+"""The MCP server over HTTP: authenticates requests and passes them on."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,7 +15,7 @@ from contextd import auth, gate, telemetry
 from contextd.auth import Admission
 from contextd.callers import Caller
 from contextd.errors import ContextdError
-from contextd.mcp import envelope, server, standing, tools
+from contextd.mcp import envelope, long_lived, server, tools
 from contextd.mcp.admissions import Admissions
 from contextd.mcp.peers import Peers
 from contextd.mcp.sender import Sender
@@ -27,10 +27,10 @@ LOOKUP_THREADS = 4
 
 
 class Endpoint:
-    """The ASGI application at `/mcp`; it answers while `running()` is entered."""
+    """The ASGI application at `/mcp`; it serves while `running()` is entered."""
 
     def __init__(self) -> None:
-        # Apart from the calls, so that a full queue of those does not look like a bad token.
+        # Separate from the workers of calls, whose full queue must not look like a bad token.
         self._lookups = Workers(LOOKUP_THREADS)
         self._admissions = Admissions(self._lookups)
         self._sessions: Sessions | None = None
@@ -38,9 +38,9 @@ class Endpoint:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         workers = Workers(settings.WORKERS)
-        # Host and Origin are the gate's; the SDK checks neither.
+        # The gate checks Host and Origin; the SDK checks neither.
         self._sessions = sessions = Sessions(
-            server.build(workers, caller_of, self._caller_by_now),
+            server.build(workers, caller_of, self._current_caller),
             Peers(),
             self._lookups,
             self._admissions,
@@ -71,22 +71,22 @@ class Endpoint:
     async def _serve(
         self, application: ASGIApp, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        if not standing.is_standing(scope):
+        if not long_lived.is_long_lived(scope):
             await application(scope, receive, send)
             return
-        lapse = partial(self._admissions.lapse, scope["user"].arrival)
-        await standing.serve(application, lapse, scope, receive, send)
+        lapse = partial(self._admissions.lapse, scope["user"].request_identity)
+        await long_lived.serve(application, lapse, scope, receive, send)
 
     async def _sender(self, scope: Scope) -> Sender:
         peer, _port = scope.get("client") or ("", 0)
         headers = {
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
-        arrival = auth.Arrival.of(headers, peer)
-        return Sender(arrival, await self._admissions.admit(arrival))
+        identity = auth.RequestIdentity.of(headers, peer)
+        return Sender(identity, await self._admissions.admit(identity))
 
-    async def _caller_by_now(self, ctx: Context) -> Caller:
-        return caller_in(ctx, await self._admissions.admit(sender_of(ctx).arrival))
+    async def _current_caller(self, ctx: Context) -> Caller:
+        return caller_in(ctx, await self._admissions.admit(sender_of(ctx).request_identity))
 
 
 def check_method(method: str) -> None:
@@ -115,6 +115,6 @@ def caller_in(ctx: Context, admission: Admission) -> Caller:
     return auth.caller_of_mcp(
         admission,
         client=tools.client_of(ctx),
-        # Without sessions the header is whatever the client likes, also a new one each time.
+        # Without sessions the client could send a new header each time, to escape its rate limit.
         session_id=headers.get("mcp-session-id") if has_session else None,
     )

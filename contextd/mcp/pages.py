@@ -1,4 +1,4 @@
-"""Long lists, a page at a time: the cursor is where the next one begins."""
+"""Pagination of long lists; a cursor is the offset of the next page."""
 
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
@@ -17,7 +17,7 @@ class Paged(Protocol):
 
 
 def start_of(params: Paged | None) -> int:
-    """Raises Invalid for a cursor that we did not give."""
+    """Return the offset in the cursor. Raise Invalid for a cursor that is not ours."""
     cursor = (params.cursor if params else None) or "0"
     start = parse_digits(cursor, MAX_CURSOR_DIGITS)
     if start is None:
@@ -26,11 +26,11 @@ def start_of(params: Paged | None) -> int:
 
 
 def following(start: int, total: int, size: int = PAGE_SIZE) -> str | None:
-    """The cursor of the page after the one that begins there."""
+    """Return the cursor of the page after the one that starts at `start`."""
     return str(start + size) if start + size < total else None
 
 
 def cut(whole: Sequence[One], params: Paged | None) -> tuple[Sequence[One], str | None]:
-    """The page that is asked for, and the cursor of the next one."""
+    """Return the requested page and the cursor of the next one."""
     start = start_of(params)
     return whole[start : start + PAGE_SIZE], following(start, len(whole))

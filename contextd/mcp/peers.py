@@ -1,4 +1,4 @@
-"""The other processes of this installation, heard and reached from the event loop of this one."""
+"""Messages to and from the other processes of this installation, on the event loop."""
 
 import asyncio
 import contextlib
@@ -22,12 +22,12 @@ Hear = Callable[[bus.News], None]
 logger = logging.getLogger(__name__)
 
 
-def ignore(news: bus.News) -> None:
-    """For a process that serves no sessions."""
+def ignore(message: bus.News) -> None:
+    """Ignore messages about sessions, in a process that serves none."""
 
 
 class Peers:
-    """Hears what they tell while `listening()` is entered. Changes are passed on by itself."""
+    """Receives messages while `listening()` is entered, and announces changes in this process."""
 
     def __init__(self) -> None:
         self._valkey = Redis.from_url(
@@ -41,7 +41,7 @@ class Peers:
 
     @contextlib.asynccontextmanager
     async def listening(self, hear: Hear = ignore) -> AsyncIterator[None]:
-        """Without Valkey it starts too, and listens as soon as that is there."""
+        """Receive messages; start without Valkey too, and connect as soon as it answers."""
         listening = asyncio.create_task(self._listen(hear))
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._is_connected.wait(), START_SECONDS)
@@ -53,20 +53,20 @@ class Peers:
                 await listening
             await self._valkey.aclose()
 
-    async def tell(self, message: bus.Message) -> bool:
-        """Tell all of them; whether anybody heard it, this process included."""
-        return await self._publish(bus.EVERYBODY, message)
+    async def publish(self, message: bus.Message) -> bool:
+        """Send to every process; return whether any received it, this one included."""
+        return await self._send_on(bus.EVERYBODY, message)
 
     async def send(self, process: str, message: bus.Message) -> bool:
-        """Tell one of them; False where it is gone."""
-        return await self._publish(bus.channel_of(process), message)
+        """Send to one process; return False when it is gone."""
+        return await self._send_on(bus.channel_of(process), message)
 
-    async def _publish(self, channel: str, message: bus.Message) -> bool:
+    async def _send_on(self, channel: str, message: bus.Message) -> bool:
         try:
             async with asyncio.timeout(bus.TIMEOUT_SECONDS):
                 return bool(await self._valkey.publish(channel, message.model_dump_json()))
         except (RedisError, OSError):
-            logger.warning("the other processes are not told: Redis does not answer (REDIS_URL)")
+            logger.warning(bus.NOT_NOTIFIED)
             return False
 
     async def _listen(self, hear: Hear) -> None:
@@ -92,11 +92,13 @@ class Peers:
 
     def _note_break(self) -> None:
         if self._is_connected.is_set():
-            logger.warning("nothing is heard of other processes: Redis does not answer (REDIS_URL)")
+            logger.warning(
+                "messages of other processes are lost: Redis does not answer (REDIS_URL)"
+            )
             self._is_connected.clear()
 
     def _note_connection(self) -> None:
-        """The client connects again by itself too; what was told meanwhile is lost either way."""
+        """Announce that everything may have changed, since messages sent while away are lost."""
         self._is_connected.set()
         if self._missed_news:
             changes.hear(bus.AccessChanged())
@@ -107,11 +109,11 @@ class Peers:
 
 def take(content: Any, hear: Hear) -> None:
     try:
-        told = bus.news.validate_json(content)
+        message = bus.news.validate_json(content)
     except ValidationError:
-        logger.warning("another process, of another version, tells what this one cannot read")
+        logger.warning("a process of another version sent a message that this one cannot read")
         return
-    if not isinstance(told, changes.Told):
-        hear(told)
-    elif told.sender != bus.this_process():
-        changes.hear(told)
+    if not isinstance(message, changes.Announcement):
+        hear(message)
+    elif message.sender != bus.this_process():
+        changes.hear(message)

@@ -1,4 +1,4 @@
-"""Messages of JSON-RPC, one a line, on a pair of pipes."""
+"""JSON-RPC messages, one per line, on a pair of pipes."""
 
 import asyncio
 import os
@@ -39,7 +39,7 @@ SETTLE_SECONDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A line, or a part of one, that holds no message."""
+    """A line, or a part of a batch, that is no message."""
 
     code: int
     why: str
@@ -50,7 +50,7 @@ Line = Read | list[Read]
 
 
 class Lines:
-    """Cuts what comes into lines; of one that is too long, nothing is kept."""
+    """Splits chunks into lines; drops lines that are too long."""
 
     def __init__(self, limit: int = MAX_LINE_BYTES) -> None:
         self._limit = limit
@@ -58,7 +58,7 @@ class Lines:
         self._is_skipping = False
 
     def feed(self, chunk: bytes) -> Iterator[bytes | None]:
-        """The lines that are complete now; None for one that is too long."""
+        """Yield the lines that are complete; None for one that is too long."""
         *complete, rest = chunk.split(b"\n")
         for part in complete:
             if not self._is_skipping:
@@ -73,7 +73,7 @@ class Lines:
             self._rest += rest
 
     def end(self) -> bytes:
-        """What no line feed came after."""
+        """Return the last line, which has no line feed."""
         return bytes(self._rest)
 
     def _kept(self, part: bytes) -> bytes | None:
@@ -81,7 +81,7 @@ class Lines:
 
 
 def lines_of(descriptor: int) -> Iterator[Line]:
-    """What is read until the end; blank lines say nothing."""
+    """Yield all lines until the input ends, without blank ones."""
     lines = Lines()
     while chunk := os.read(descriptor, BYTES_PER_READ):
         for line in lines.feed(chunk):
@@ -119,7 +119,7 @@ Outgoing = MemoryObjectSendStream[SessionMessage]
 
 @asynccontextmanager
 async def connected(source: int, wire: BinaryIO) -> AsyncIterator[tuple[Incoming, Outgoing]]:
-    """The streams of a server that is talked to on these pipes, until `source` ends."""
+    """Return the streams of a server that serves these pipes, until `source` ends."""
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
     connection = Connection(to_server, outgoing.clone(), wire)
@@ -130,7 +130,7 @@ async def connected(source: int, wire: BinaryIO) -> AsyncIterator[tuple[Incoming
 
 
 async def reading(source: int) -> AsyncIterator[Line]:
-    """Read and parse in a thread of its own, which a pipe that stays silent holds up alone."""
+    """Read and parse in a separate thread, which blocks while the pipe is silent."""
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[Line | None] = asyncio.Queue(MAX_QUEUED_LINES)
 
@@ -145,13 +145,13 @@ async def reading(source: int) -> AsyncIterator[Line]:
 
 
 class Batch:
-    """The answers to messages that came together, which leave together too."""
+    """The answers to the messages of a batch, which are sent together."""
 
     def __init__(self) -> None:
         self._awaited: set[str] = set()
         self._answers: list[str] = []
         self.is_whole = False
-        """Whether all of its messages were taken."""
+        """Whether all of its messages have been accepted."""
 
     def expect(self, request_id: RequestId) -> None:
         self._awaited.add(str(request_id))
@@ -161,13 +161,13 @@ class Batch:
         self._awaited.discard(str(request_id))
 
     def line(self) -> str | None:
-        """The one answer, when nothing is missing; None before, and where nothing is to be said."""
+        """Return all answers as one line; None while some are missing, or when there are none."""
         is_complete = self.is_whole and not self._awaited
         return f"[{','.join(self._answers)}]" if is_complete and self._answers else None
 
 
 class Connection:
-    """Passes on what may pass, answers the rest itself, and writes what is answered."""
+    """Passes messages to the server or refuses them, and writes the answers."""
 
     def __init__(
         self, to_server: MemoryObjectSendStream[Any], to_client: Outgoing, wire: BinaryIO
@@ -188,7 +188,7 @@ class Connection:
             await self._settle()
 
     async def _settle(self) -> None:
-        """Let the calls that run when the input ends be answered."""
+        """Wait until the calls that run when the input ends are answered."""
         with anyio.move_on_after(SETTLE_SECONDS):
             while self._lifecycle.is_busy:
                 await self._answered.wait()
@@ -226,18 +226,18 @@ class Connection:
             await self._to_server.send(SessionMessage(message))
 
     def _refusal(self, message: Read) -> JSONRPCError | None:
-        """The id is null where none could be read."""
+        """Return why the message is refused, if it is; with a null id where it has none."""
         if isinstance(message, Unreadable):
             return refused(message.code, message.why)
         if self._lifecycle.is_running(message):
-            # With that id, it would be taken for the answer to the other one.
+            # Its answer would be taken for that of the other request.
             return refused(INVALID_REQUEST, "a request with this id is running")
         if why := self._lifecycle.refusal(message):
             return refused(INVALID_REQUEST, why, getattr(message, "id", None))
         return None
 
     def _line_of(self, message: JSONRPCMessage) -> str | None:
-        """None where it waits for the rest of its batch."""
+        """Return the line to write; None while the rest of its batch is missing."""
         if not isinstance(message, JSONRPCResponse | JSONRPCError):
             return as_text(message)
         batch = self._batches.pop(str(message.id), None)
@@ -250,7 +250,7 @@ class Connection:
         if line is None:
             return
         async with self._writing:
-            # A client that does not read must not stop the rest.
+            # A client that does not read must not block the event loop.
             await anyio.to_thread.run_sync(self._put, line.encode() + b"\n")
 
     def _put(self, line: bytes) -> None:

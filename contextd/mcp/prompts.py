@@ -28,7 +28,7 @@ from contextd.mcp.dialogue import answered
 from contextd.mcp.tools import CANONICAL, Context, Identify
 from contextd.mcp.workers import Workers
 from contextd.operations import Operation
-from contextd.prompts import Argument, GivenArguments, Offer, PromptText, Said
+from contextd.prompts import Argument, GivenArguments, Offer, PromptText, RelayedPrompt
 from contextd.validation import ensure_storable
 
 
@@ -54,7 +54,7 @@ class Prompts:
         if operation.request is GivenArguments:
             given = {"arguments": given}
         written = await answered(ctx, self.workers, operation, given, self.identify(ctx))
-        if isinstance(written, Said):
+        if isinstance(written, RelayedPrompt):
             return GetPromptResult.model_validate(written.model_dump())
         return self._said(operation, cast(PromptText, written))
 

@@ -1,4 +1,4 @@
-"""What was sent on the streams of one session, for a client whose connection broke off."""
+"""Keep the events of one session, to replay them to a client whose connection broke."""
 
 import secrets
 from collections import OrderedDict
@@ -9,14 +9,14 @@ from mcp.types import JSONRPCMessage
 
 MAX_EVENTS = 100
 MAX_BYTES = 1024 * 1024
-STANDING = "standing"
+STANDALONE = "standalone"
 RETRY_MILLISECONDS = 1000
-"""When a client whose stream ended should come back."""
+"""When a client whose stream ended should reconnect."""
 
 
-def is_of_standing_stream(event_id: str) -> bool:
-    """Whether it was on the stream that belongs to no call; also when another process sent it."""
-    return event_id.startswith(f"{STANDING}-")
+def is_of_standalone_stream(event_id: str) -> bool:
+    """Whether the event was on the standalone stream, of this process or another."""
+    return event_id.startswith(f"{STANDALONE}-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ class Event:
 
 
 class Replay(EventStore):
-    """The newest events of one session; what is older or larger than it keeps is gone.
+    """The newest events of one session, up to a number and a size.
 
-    Each session has its own, since the ids of streams are only unique within one.
+    Each session has its own, since stream ids are unique within a session only.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Replay(EventStore):
 
     async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
         size = len(message.model_dump_json()) if message else 0
-        kind = STANDING if stream_id == GET_STREAM_KEY else "call"
+        kind = STANDALONE if stream_id == GET_STREAM_KEY else "call"
         event_id = f"{kind}-{secrets.token_urlsafe(12)}"
         self._events[event_id] = Event(stream_id, message, size)
         self._size += size

@@ -1,4 +1,4 @@
-"""The registered resources, as MCP has them."""
+"""Serve the registered resources over MCP."""
 
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
@@ -29,7 +29,7 @@ from contextd.mcp.dialogue import answered
 from contextd.mcp.tools import Context, Identify
 from contextd.mcp.workers import Workers
 from contextd.operations import Operation, Result
-from contextd.resources import Contents, Listed, Listing, Raw, Resource
+from contextd.resources import Contents, Listed, Listing, RelayedContents, Resource
 
 NOT_FOUND_BEFORE_2026 = -32002
 MAX_OFFSET_DIGITS = 9
@@ -77,12 +77,12 @@ class Resources:
         with refusals_about(uri, ctx):
             reading = resources.at(uri).reading
             found = await self._run(ctx, reading, {"uri": uri})
-        if isinstance(found, Raw):
+        if isinstance(found, RelayedContents):
             return ReadResourceResult.model_validate({"contents": found.contents})
         return ReadResourceResult(contents=[as_contents(cast(Contents, found))])
 
     async def check(self, ctx: Context, uris: Iterable[str]) -> None:
-        """Refuse as reading the first that cannot be read is; together they count as one read."""
+        """Raise what reading the first unreadable address raises; all of them count as one read."""
         caller = self.identify(ctx)
         attempt: Callable[[Operation, dict[str, Any], Caller], Result] = pipeline.call_operation
         for uri in uris:
@@ -93,7 +93,7 @@ class Resources:
             attempt = pipeline.preview
 
     async def is_readable(self, uri: str, caller: Caller) -> bool:
-        """Raises ContextdError where it cannot be found out now."""
+        """Return whether the caller may read it. Raise ContextdError while that is unknown."""
         try:
             reading = subscribed(uri)
             work = partial(pipeline.preview, reading, {"uri": uri}, caller)
@@ -114,7 +114,7 @@ class Resources:
 
 
 def subscribed(uri: str) -> Operation:
-    """Return the operation that reads it. Raises Invalid where changes are not announced."""
+    """Return the operation that reads it. Raise Invalid when its changes are not announced."""
     reading = resources.at(uri).reading
     if reading.waits:
         raise Invalid(
@@ -124,7 +124,7 @@ def subscribed(uri: str) -> Operation:
 
 
 def start_of(cursor: str | None) -> tuple[str | None, int]:
-    """The template to go on with, and where in the addresses of that form."""
+    """Return the template to continue with, and the offset in its addresses."""
     if cursor is None:
         return None, 0
     offset, _, template = cursor.partition(" ")
@@ -135,7 +135,7 @@ def start_of(cursor: str | None) -> tuple[str | None, int]:
 
 
 def listed_from(template: str | None) -> list[Resource]:
-    """The forms of address that are listed, from that one on."""
+    """Return the resources that list their addresses, from that template on."""
     listed = [one for one in resources.installed() if one.listing]
     names = [one.template for one in listed]
     return listed[names.index(template) if template else 0 :]
@@ -161,7 +161,7 @@ def as_contents(found: Contents) -> TextResourceContents | BlobResourceContents:
 
 @contextmanager
 def refusals_about(uri: str, ctx: Context) -> Iterator[None]:
-    """That there is nothing at the address, as the protocol version has it."""
+    """Raise NotFound as the protocol version reports it."""
     try:
         yield
     except NotFound as error:

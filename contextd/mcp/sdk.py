@@ -32,7 +32,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A write stream of a session around another one; subclasses do more when they send."""
+    """Wraps the write stream of a session; subclasses extend `send`."""
 
     stream: WriteStream[SessionMessage]
 
@@ -60,19 +60,19 @@ def has_modern_envelope(params: Mapping[str, Any] | None) -> bool:
 
 
 def connection_of(ctx: ServerRequestContext[Any, Any]) -> Connection:
-    """Return what the requests of one client share; each has a session object of its own."""
+    """Return the connection, which all requests of a client share; sessions are per request."""
     return ctx.session._connection
 
 
 def stamp(session: ClientSession, request: dict[str, Any], options: CallOptions) -> None:
-    """Mark a raw request in the way of the session's protocol version."""
+    """Add to a raw request what the session's protocol version requires."""
     session._stamp(request, options)
 
 
 async def status_sent(
     application: Application, scope: Scope, receive: Receive, send: Send
 ) -> int | None:
-    """Serve a request; return the status of the answer, None where there was none."""
+    """Serve a request; return the status of the answer, None when there was none."""
     return await _send_and_report_status(application, scope, receive, send)
 
 
@@ -81,28 +81,28 @@ def has_requests_in_flight(transport: StreamableHTTPServerTransport) -> bool:
 
 
 def has_stream(transport: StreamableHTTPServerTransport) -> bool:
-    """Whether the client listens to what belongs to none of its requests."""
+    """Whether the client's standalone stream is open."""
     return GET_STREAM_KEY in transport._request_streams
 
 
 async def receive_as_client(
     transport: StreamableHTTPServerTransport, message: SessionMessage
 ) -> None:
-    """Let the server of the session receive a message as if its client had posted it."""
+    """Pass a message to the server of the session as if its client had posted it."""
     if transport._read_stream_writer is not None:
         with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             await transport._read_stream_writer.send(message)
 
 
 async def send_to_client(transport: StreamableHTTPServerTransport, message: SessionMessage) -> None:
-    """Send a message to the client as if the server of the session had."""
+    """Send a message to the client as if the server of the session had sent it."""
     if transport._write_stream is not None:
         with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             await transport._write_stream.send(message)
 
 
 class SessionManager(StreamableHTTPSessionManager):
-    """A session manager whose requests of protocols with sessions a subclass serves."""
+    """A session manager that leaves requests up to 2025-11-25 to a subclass."""
 
     @property
     def lifespan_state(self) -> Any:
@@ -117,7 +117,7 @@ class SessionManager(StreamableHTTPSessionManager):
 
 
 class Dispatcher(JSONRPCDispatcher[TransportContext]):
-    """A dispatcher whose subclass names the requests that it sends."""
+    """A dispatcher whose subclass chooses the ids of the requests that it sends."""
 
     def next_id(self) -> str:
         raise NotImplementedError
@@ -126,6 +126,6 @@ class Dispatcher(JSONRPCDispatcher[TransportContext]):
         return self.next_id()
 
     def is_running(self, request_id: object) -> bool:
-        """Whether that request of the peer is being worked on."""
+        """Whether that request of the peer is running."""
         known = as_request_id(request_id)
         return known is not None and coerce_request_id(known) in self._in_flight

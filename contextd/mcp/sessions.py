@@ -1,4 +1,4 @@
-"""The sessions of protocols up to 2025-11-25, which any process can serve from their rows."""
+"""The sessions of protocols up to 2025-11-25, which any process can restore from their rows."""
 
 import contextlib
 import logging
@@ -34,13 +34,13 @@ logger = logging.getLogger(__name__)
 
 
 class CallEnded(NotFound):
-    """Nobody waits any more for what the client answers."""
+    """The call that the client answers, or resumes, has ended."""
 
     status = 410
 
 
 class Sessions(sdk.SessionManager):
-    """Holds a part of each session that is used in this process; its row is the truth about it."""
+    """Holds the sessions that are in use in this process; the row of each is authoritative."""
 
     def __init__(
         self, server: AnnouncingServer, peers: Peers, look_ups: Workers, admissions: Admissions
@@ -115,22 +115,22 @@ class Sessions(sdk.SessionManager):
         return await self._look_up(begin)
 
     async def _find(self, session_id: str, sender: Sender) -> Held:
-        """Here, or from its row; there is none for others than who opened it."""
+        """Return the sender's session, restored from its row if needed. Raise NotFound if none."""
         owner = (sender.principal.name, sender.context)
         held = self._held.get(session_id)
         if held is None or held.is_ending:
-            held = await self._take_up(session_id, sender)
+            held = await self._restore(session_id, sender)
         if held is None or held.owner != owner:
             raise NotFound("there is no such session, or it has ended: initialize a new one")
         held.sender = sender
         await held.ready()
         return held
 
-    async def _take_up(self, session_id: str, sender: Sender) -> Held | None:
+    async def _restore(self, session_id: str, sender: Sender) -> Held | None:
         principal = sender.principal.name
         find = partial(sessions.find, session_id, principal=principal, context=sender.context)
         heard = -1
-        # While one looks, it may have been told to end: who is told so holds it not yet.
+        # The session may be ended during the look-up, before this process holds it: look again.
         while heard != self._endings_heard:
             heard = self._endings_heard
             row = await self._look_up(find)
@@ -149,7 +149,7 @@ class Sessions(sdk.SessionManager):
         try:
             await held.run(self._server, self.lifespan_state)
         except Exception:
-            logger.exception("a session broke down; it goes on from its row")
+            logger.exception("a session failed; it is restored from its row when it is needed")
         finally:
             await self._let_go(held)
 
@@ -167,11 +167,11 @@ class Sessions(sdk.SessionManager):
     async def _listen(self, held: Held, scope: Scope, receive: Receive, send: Send) -> None:
         last_event = Headers(scope=scope).get(LAST_EVENT)
         if last_event is not None and not held.replay.has(last_event):
-            if not replay.is_of_standing_stream(last_event):
-                raise CallEnded("the stream of this call is not here any more: make it again")
+            if not replay.is_of_standalone_stream(last_event):
+                raise CallEnded("the stream of this call has ended: call again")
             scope = without(LAST_EVENT, scope)
         if scope["method"] == "GET":
-            await self._peers.tell(bus.StreamOpened(session=held.id))
+            await self._peers.publish(bus.StreamOpened(session=held.id))
         await held.transport.handle_request(scope, receive, send)
 
     async def _post(self, held: Held, scope: Scope, receive: Receive, send: Send) -> None:
@@ -194,13 +194,15 @@ class Sessions(sdk.SessionManager):
             await held.transport.handle_request(scope, receive, send)
 
     async def _passes_on(self, held: Held, content: Content) -> bool:
-        """Whether the message belongs to another process alone, and is there now."""
+        """Return whether the message was for another process alone and has been sent there."""
         match content:
             case {"method": "initialize"}:
-                raise Invalid("this session is initialized; a new one begins without its id")
+                raise Invalid(
+                    "this session is initialized; to begin a new one, omit the session id"
+                )
             case {"method": "notifications/cancelled", "params": {"requestId": running}}:
                 if not held.is_running(running):
-                    await self._peers.tell(bus.FromClient(session=held.id, content=content))
+                    await self._peers.publish(bus.FromClient(session=held.id, content=content))
             case {"method": "notifications/progress", "params": {"progressToken": asked}}:
                 return await self._return_to(process_that_asked(asked), held.id, content)
             case {"id": asked} if "method" not in content:
@@ -212,7 +214,7 @@ class Sessions(sdk.SessionManager):
             return False
         if not await self._return_to(process, session_id, content):
             raise CallEnded(
-                "the call that asked for this ended with its server process: make it again"
+                "the call that asked for this ended with its server process: call again"
             )
         return True
 
@@ -222,25 +224,25 @@ class Sessions(sdk.SessionManager):
         return await self._peers.send(process, bus.FromClient(session=session_id, content=content))
 
     async def _send_to_stream(self, session_id: str, content: Content) -> None:
-        await self._peers.tell(bus.ToClient(session=session_id, content=content))
+        await self._peers.publish(bus.ToClient(session=session_id, content=content))
 
-    def _hear(self, told: bus.News) -> None:
-        if isinstance(told, bus.SessionsEnded):
+    def _hear(self, message: bus.News) -> None:
+        if isinstance(message, bus.SessionsEnded):
             self._endings_heard += 1
-            self._let_go_of(told.sessions)
+            self._let_go_of(message.sessions)
             return
-        if isinstance(told, changes.Told):
+        if isinstance(message, changes.Announcement):
             return
-        held = self._held.get(told.session)
-        if held is None or told.sender == bus.this_process():
+        held = self._held.get(message.session)
+        if held is None or message.sender == bus.this_process():
             return
-        match told:
+        match message:
             case bus.StreamOpened():
                 held.transport.close_standalone_sse_stream()
             case bus.FromClient():
-                self._tasks.start_soon(held.take, told.content)
+                self._tasks.start_soon(held.take, message.content)
             case bus.ToClient():
-                self._tasks.start_soon(held.give, told.content)
+                self._tasks.start_soon(held.give, message.content)
 
     def _let_go_of(self, session_ids: Collection[str]) -> None:
         for session_id in session_ids:
@@ -253,7 +255,7 @@ class Sessions(sdk.SessionManager):
             await self._note_seen()
 
     async def _note_seen(self) -> None:
-        """Write down what was used, and let go of what ended unheard."""
+        """Record which sessions were used, and drop those that ended unnoticed."""
         self._seen |= {held.id for held in self._held.values() if held.is_in_use}
         seen, self._seen = self._seen, set()
         try:

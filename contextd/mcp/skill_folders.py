@@ -21,7 +21,7 @@ from contextd.skill_folders import Children, FolderPage, FoundFolder, Library
 
 EXTENSION = "io.modelcontextprotocol/skills"
 PAGE_SIZE = 100
-# Which skills there are differs between callers, and changes at any time.
+# The skills differ between callers, and may change at any time.
 REFETCH: Mapping[str, Any] = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
 Answer = TypeVar("Answer", bound=Result)
@@ -43,7 +43,7 @@ class SkillFolders:
     identify: Identify
 
     def install(self, server: Server[Any]) -> None:
-        """Where an app has skills."""
+        """Install the extension if an app provides skills."""
         library = skill_folders.library()
         if library is None:
             return

@@ -1,4 +1,4 @@
-"""The MCP server on standard input and output, for a client that starts it as its child."""
+"""The MCP server on standard input and output, for a client that starts it as a child process."""
 
 import logging
 import os
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 def take_stdin() -> int:
-    """The real standard input; whoever else reads from it finds it at its end."""
+    """Return the real standard input; any other reader finds it at its end."""
     source = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -34,9 +34,9 @@ def take_stdin() -> int:
 
 
 def take_stdout() -> BinaryIO:
-    """The real standard output; from now on whatever else is printed goes to standard error.
+    """Return the real standard output; from now on, anything printed goes to standard error.
 
-    It is done to the file descriptor, so that libraries written in C obey too.
+    This replaces the file descriptor, so that it holds for libraries written in C too.
     """
     wire = os.dup(1)
     os.dup2(2, 1)
@@ -49,15 +49,15 @@ def serve(wire: BinaryIO, context: str | None) -> None:
 
 
 async def log(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Middleware: one line for each request, with its id."""
+    """Middleware: log one line per request, with its id."""
     with logs.about_request(ctx.request_id):
         try:
             result = await call_next(ctx)
         except MCPError as error:
-            logger.error("%s is refused: %s", ctx.method, error.message)
+            logger.error("%s was refused: %s", ctx.method, error.message)
             raise
         if ctx.request_id is not None:
-            logger.info("%s is answered", ctx.method)
+            logger.info("%s was answered", ctx.method)
         return result
 
 
@@ -71,7 +71,7 @@ async def _serve(source: int, wire: BinaryIO, context: str | None) -> None:
         return await workers.run_safely("authentication", look_up)
 
     async def admit(ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Middleware: what the context gives is asked anew for each message."""
+        """Middleware: look up the current permissions for each message."""
         try:
             admitted.set(await enter())
         except ContextdError as error:
@@ -82,11 +82,11 @@ async def _serve(source: int, wire: BinaryIO, context: str | None) -> None:
         client = tools.client_of(ctx)
         return auth.caller_of_mcp(admitted.get(), client=client, session_id=session_id)
 
-    async def caller_by_now(ctx: Context) -> Caller:
+    async def current_caller(ctx: Context) -> Caller:
         client = tools.client_of(ctx)
         return auth.caller_of_mcp(await enter(), client=client, session_id=session_id)
 
-    mcp = server.build(workers, caller_of, caller_by_now)
+    mcp = server.build(workers, caller_of, current_caller)
     mcp.middleware[:0] = [log, admit]
     async with Peers().listening(), pipes.connected(source, wire) as (incoming, outgoing):
         await mcp.run(incoming, outgoing, mcp.create_initialization_options())

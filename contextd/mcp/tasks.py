@@ -1,4 +1,4 @@
-"""The extension `io.modelcontextprotocol/tasks`: a client comes back for the result of a call."""
+"""The extension `io.modelcontextprotocol/tasks`: a client polls for the result of a call."""
 
 import asyncio
 import logging
@@ -47,17 +47,17 @@ Outcome = TypeVar("Outcome")
 Serve = Callable[[Context, Any], Awaitable[dict[str, Any]]]
 
 
-class OfTask(RequestParams):
+class TaskParams(RequestParams):
     task_id: str
 
 
-class UpdateTask(OfTask):
+class UpdateParams(TaskParams):
     input_responses: dict[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One call, and all that is needed to go on with it."""
+    """A call with all that is needed to continue it."""
 
     call: DetachedCall
     operation: Operation
@@ -70,7 +70,7 @@ class Work:
 
 
 class Tasks:
-    """Serves `tasks/*`, and works on what this process has begun."""
+    """Serves `tasks/*`, and runs the tasks that this process has started."""
 
     def __init__(self, workers: Workers, identify: Identify) -> None:
         self._workers, self._identify = workers, identify
@@ -78,17 +78,17 @@ class Tasks:
 
     def install(self, server: Server[Any]) -> None:
         server.extensions[answers.TASKS] = {}
-        methods: dict[str, tuple[type[OfTask], Serve]] = {
-            "tasks/get": (OfTask, self._get),
-            "tasks/update": (UpdateTask, self._update),
-            "tasks/cancel": (OfTask, self._cancel),
+        methods: dict[str, tuple[type[TaskParams], Serve]] = {
+            "tasks/get": (TaskParams, self._get),
+            "tasks/update": (UpdateParams, self._update),
+            "tasks/cancel": (TaskParams, self._cancel),
         }
         for method, (params, serve) in methods.items():
             server.add_request_handler(method, params, partial(checked, method, serve))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """At the end, what is still worked on has failed."""
+        """Renew leases; on exit, cancel the tasks that still run, which fail."""
         renewing = asyncio.create_task(self._renew_leases())
         try:
             yield
@@ -112,11 +112,11 @@ class Tasks:
         self._go_on(Work(call, operation, caller, ctx))
         return handle(call)
 
-    async def _get(self, ctx: Context, params: OfTask) -> dict[str, Any]:
+    async def _get(self, ctx: Context, params: TaskParams) -> dict[str, Any]:
         call = await self._row(partial(detached.find, self._identify(ctx), params.task_id))
         return view(call)
 
-    async def _update(self, ctx: Context, params: UpdateTask) -> dict[str, Any]:
+    async def _update(self, ctx: Context, params: UpdateParams) -> dict[str, Any]:
         caller = self._identify(ctx)
         reply = partial(detached.reply, caller, params.task_id, params.input_responses)
         call, is_ready = await self._row(reply)
@@ -125,7 +125,7 @@ class Tasks:
             self._go_on(Work(call, operation, caller, ctx))
         return DONE
 
-    async def _cancel(self, ctx: Context, params: OfTask) -> dict[str, Any]:
+    async def _cancel(self, ctx: Context, params: TaskParams) -> dict[str, Any]:
         await self._row(partial(detached.cancel, self._identify(ctx), params.task_id))
         if work := self._at_work.get(params.task_id):
             work.cancel()
@@ -146,8 +146,8 @@ class Tasks:
             questions = {key: wire(as_request(one)) for key, one in asked.questions.items()}
             await self._write(partial(detached.ask, work.id, questions))
         except Internal as error:
-            told = {"code": INTERNAL_ERROR, "message": error.text}
-            await self._write(partial(detached.end, work.id, Status.FAILED, told))
+            failure = {"code": INTERNAL_ERROR, "message": error.text}
+            await self._write(partial(detached.end, work.id, Status.FAILED, failure))
         except ContextdError as error:
             await self._complete(work, answers.failure(error, LATEST_MODERN_VERSION))
         except asyncio.CancelledError:
@@ -162,7 +162,7 @@ class Tasks:
         await self._write(partial(detached.end, work.id, Status.COMPLETED, outcome))
 
     async def _write(self, work: Callable[[], None]) -> None:
-        """Try as long as the lease lasts, so that no result is lost to a busy moment."""
+        """Retry while the lease lasts, so that no result is lost when the workers are busy."""
         until = time.monotonic() + detached.LEASE.total_seconds()
         while True:
             try:
@@ -177,7 +177,7 @@ class Tasks:
             await asyncio.sleep(RENEW_SECONDS)
             try:
                 await self._renew(list(self._at_work))
-            except ContextdError as error:  # a lease lasts longer than a busy moment
+            except ContextdError as error:  # the lease outlasts a short outage
                 logs.warn_seldom(logger, f"tasks could not be renewed: {error}")
 
     async def _renew(self, at_work: list[str]) -> None:
@@ -194,14 +194,14 @@ class Tasks:
             raise MCPError(INVALID_PARAMS, error.text, error.as_dict()) from None
 
 
-async def checked(method: str, serve: Serve, ctx: Context, params: OfTask) -> dict[str, Any]:
-    """Only for clients that declare the extension, and only for the task that the header names."""
+async def checked(method: str, serve: Serve, ctx: Context, params: TaskParams) -> dict[str, Any]:
+    """Serve clients that declare the extension, when the header names the task of the params."""
     if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         raise MCPError(METHOD_NOT_FOUND, "Method not found", method)
     if not can_come_back(ctx):
         raise MCPError(
             MISSING_REQUIRED_CLIENT_CAPABILITY,
-            "your client does not declare that it knows tasks",
+            "your client does not declare the extension for tasks",
             {"requiredCapabilities": answers.CAPABILITIES["later results"]},
         )
     named = ctx.request.headers.get("mcp-name") if ctx.request else params.task_id
@@ -213,7 +213,7 @@ async def checked(method: str, serve: Serve, ctx: Context, params: OfTask) -> di
 
 
 def handle(call: DetachedCall) -> dict[str, Any]:
-    """What the client asks again with."""
+    """Return the handle with which the client polls."""
     return {
         "resultType": "task",
         "taskId": call.pk,
@@ -226,7 +226,7 @@ def handle(call: DetachedCall) -> dict[str, Any]:
 
 
 def view(call: DetachedCall) -> dict[str, Any]:
-    """The handle, and what there is by now."""
+    """Return the handle with the current questions, result or error."""
     content: dict[str, Any] = {}
     if call.status == Status.INPUT_REQUIRED:
         content = {"inputRequests": call.questions}

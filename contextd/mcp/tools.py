@@ -1,4 +1,4 @@
-"""The registered operations as MCP tools."""
+"""Serve the registered operations as MCP tools."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -35,10 +35,10 @@ CANONICAL = "contextd/canonicalName"
 Context = ServerRequestContext[Any, Request]
 Identify = Callable[[Context], Caller]
 Renew = Callable[[Context], Awaitable[Caller]]
-"""Who sent a request, with what they may do by now; raises ContextdError when that is nothing."""
+"""Return the sender of a request with their current permissions; raise ContextdError if refused."""
 
 Answer = Result | InputRequiredResult | dict[str, Any]
-"""What a call comes to: its result, a question, or the handle of a task."""
+"""The outcome of a call: its result, a question, or the handle of a task."""
 
 CallWaiting = Callable[[Context, Operation, CallToolRequestParams, Caller], Awaitable[Answer]]
 
@@ -87,7 +87,7 @@ class Tools:
 
 
 def client_of(ctx: Context) -> str:
-    """Name and version of the client program, where it says so."""
+    """Return name and version of the client, if it sent them."""
     parameters = ctx.session.client_params
     return f"{parameters.client_info.name}/{parameters.client_info.version}" if parameters else "-"
 
@@ -104,7 +104,7 @@ def listed(caller: Caller, structured: bool) -> list[Tool]:
 
 @lru_cache(MAX_CACHED_TOOLS)
 def as_provided_tool(operation: Provided, structured: bool) -> Tool:
-    """As the other server describes it, under the name that every client takes."""
+    """Return the tool as its server describes it, under a name that every client accepts."""
     tool = Tool.model_validate(operation.definition)
     return tool.model_copy(
         update={
@@ -118,7 +118,7 @@ def as_provided_tool(operation: Provided, structured: bool) -> Tool:
 
 @cache
 def as_tool(operation: Operation, structured: bool) -> Tool:
-    """`structured`: whether the client's protocol version knows titles and output schemas."""
+    """`structured`: whether the client's protocol version has titles and output schemas."""
     return Tool(
         name=operation.name,
         title=operation.name.replace("_", " ").capitalize() if structured else None,
@@ -135,7 +135,7 @@ def as_tool(operation: Operation, structured: bool) -> Tool:
 
 
 def schema_of(model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]:
-    """Without what a model that reads it knows already: every word costs its context."""
+    """Return the schema without title and description, which the tool has: words cost context."""
     schema = model.model_json_schema(mode=mode, schema_generator=Untitled)
     return {key: value for key, value in schema.items() if key not in ("title", "description")}
 

@@ -1,4 +1,4 @@
-"""Calls of operations that wait: as coroutines beside the pool of workers."""
+"""Calls of operations that wait, which run as coroutines and occupy no worker."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The one hop from the event loop to threads, where all of Django's synchronous code runs."""
+"""The worker threads, the only place where the event loop runs synchronous Django code."""
 
 import asyncio
 import contextlib
@@ -14,12 +14,12 @@ from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from contextd import limits, outages
+from contextd.concurrency import MAX_WAITING_CALLS
 from contextd.errors import Busy, ContextdError, TimedOut
-from contextd.places import MAX_WAITING_CALLS
 
 logger = logging.getLogger(__name__)
 
-# A worker that reaches its deadline says so itself; this is how much later we stop listening.
+# A worker raises TimedOut itself at its deadline; this is how much longer we wait for it.
 GRACE_SECONDS = 1.0
 CANCEL_SECONDS = 2.0
 
@@ -27,25 +27,25 @@ Outcome = TypeVar("Outcome")
 
 
 class Late(Exception):
-    """The time is up; unlike TimeoutError, no work raises it."""
+    """The time is up. Unlike TimeoutError, the work itself never raises it."""
 
 
 class Workers:
-    """A few threads and a bounded queue before them."""
+    """A few threads behind a bounded queue."""
 
     def __init__(self, threads: int, waiting: int = MAX_WAITING_CALLS) -> None:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="contextd-worker")
         self._places = threading.BoundedSemaphore(threads + waiting)
 
     async def run(self, work: Callable[[], Outcome], *, seconds: float) -> Outcome:
-        """Do the work in a thread, within that time of now, waiting included.
+        """Do the work in a thread, within `seconds` from now, including time in the queue.
 
-        Raises Busy when it could not be started. When the awaiting task is cancelled,
-        so is the database query of the work.
+        Raise Busy when it could not be started. When the awaiting task is cancelled, so is the
+        database query of the work.
         """
         with limits.deadline(seconds):
-            job = Job(work)
-        future = self._submit(job)
+            task = ThreadTask(work)
+        future = self._submit(task)
         try:
             with contextlib.suppress(Late):
                 return await answer_of(future, seconds)
@@ -56,7 +56,7 @@ class Workers:
             raise TimedOut(f"no answer within {seconds:g} s")
         finally:
             if not future.cancel() and not future.done():
-                asyncio.get_running_loop().run_in_executor(None, job.cancel_query)
+                asyncio.get_running_loop().run_in_executor(None, task.cancel_query)
 
     async def run_safely(
         self, what: str, work: Callable[[], Outcome], *, seconds: float = limits.LOOKUP_SECONDS
@@ -69,20 +69,20 @@ class Workers:
         except Exception as error:
             raise await outages.as_public_error_in_thread(what, error) from None
 
-    def _submit(self, job: "Job[Outcome]") -> "Future[Outcome]":
+    def _submit(self, task: "ThreadTask[Outcome]") -> "Future[Outcome]":
         if not self._places.acquire(blocking=False):
             raise Busy("too many calls are waiting; try again later")
-        future = self._executor.submit(job.run)
+        future = self._executor.submit(task.run)
         future.add_done_callback(lambda _: self._places.release())
         return future
 
     def shut_down(self) -> None:
-        """Start nothing more; what runs is bounded by its own deadline."""
+        """Start no more work; running work ends at its own deadline."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
 
 async def answer_of(future: "Future[Outcome]", seconds: float) -> Outcome:
-    """Raises Late."""
+    """Return the outcome of the work. Raise Late when the time is up."""
     try:
         async with asyncio.timeout(seconds) as limit:
             return await asyncio.wrap_future(future)
@@ -92,8 +92,8 @@ async def answer_of(future: "Future[Outcome]", seconds: float) -> Outcome:
         raise
 
 
-class Job(Generic[Outcome]):
-    """Work for a thread, in the context it was made in."""
+class ThreadTask(Generic[Outcome]):
+    """Work for a thread, run in the context in which it was created."""
 
     def __init__(self, work: Callable[[], Outcome]) -> None:
         self._work = work
@@ -112,8 +112,8 @@ class Job(Generic[Outcome]):
             close_old_connections()
 
     def cancel_query(self) -> None:
-        # While the lock is held the job cannot give its connection back, so the query that
-        # is cancelled is its own.
+        # While the lock is held, the task cannot return its connection to the pool, so the query
+        # that is cancelled is its own.
         with self._lock:
             raw = self._database.connection if self._database else None
             if raw is None:
@@ -121,4 +121,4 @@ class Job(Generic[Outcome]):
             try:
                 raw.cancel_safe(timeout=CANCEL_SECONDS)
             except psycopg.Error:
-                logger.warning("a query that nobody waits for could not be cancelled")
+                logger.warning("an abandoned query could not be cancelled")

@@ -134,7 +134,7 @@ def test_many_are_deleted_in_one_step(
 def test_that_many_were_deleted_is_recorded_once_and_told(admin_client: Client, save: Save) -> None:
     pks = [save("one"), save("two")]
     AuditEntry.objects.all().delete()
-    told: list[changes.Told] = []
+    told: list[changes.Announcement] = []
     end = changes.subscribe(told.append)
 
     admin_client.post(LIST, {"action": "delete_selected", "_selected_action": pks, "post": "yes"})

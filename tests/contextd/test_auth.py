@@ -84,9 +84,9 @@ def test_a_token_names_its_user(user: User, secret: str) -> None:
 def test_a_token_does_not_hide_where_a_request_is_sent_from(
     secret: str, meta: dict[str, str], is_from_this_machine: bool
 ) -> None:
-    arrival = request(HTTP_AUTHORIZATION=f"Bearer {secret}", **meta)
+    identity = request(HTTP_AUTHORIZATION=f"Bearer {secret}", **meta)
 
-    assert auth.caller_of_django(arrival, "rest").is_from_this_machine is is_from_this_machine
+    assert auth.caller_of_django(identity, "rest").is_from_this_machine is is_from_this_machine
 
 
 @pytest.mark.django_db

@@ -115,8 +115,8 @@ def test_a_call_that_runs_on_after_the_input_ended_is_given_up(conversation: Con
 def test_what_is_logged_names_the_request(conversation: Conversation) -> None:
     lines = [json.loads(line) for line in conversation.logged.splitlines() if b"req_id" in line]
     by_request = {line["req_id"]: (line["level"], line["message"]) for line in lines}
-    assert by_request["1"] == ("INFO", "initialize is answered")
-    assert by_request["3"] == ("ERROR", "tools/call is refused: Unknown tool: no_such")
+    assert by_request["1"] == ("INFO", "initialize was answered")
+    assert by_request["3"] == ("ERROR", "tools/call was refused: Unknown tool: no_such")
 
 
 def test_a_change_made_in_another_process_is_told(

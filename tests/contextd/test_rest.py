@@ -15,9 +15,9 @@ from django.test import Client
 from starlette.types import ASGIApp, Message
 
 from contextd import operations, rest
+from contextd.concurrency import ConcurrencyLimit
 from contextd.limits import PRINCIPAL_RATE
 from contextd.operations import Operation, Rate, Result
-from contextd.places import Places
 from contextd.rest import api
 from contexts import tokens
 from tests.contextd import asgi_client, holding
@@ -190,8 +190,8 @@ def test_so_many_calls_run_at_once_and_others_wait_for_a_while(
     client: Client, declared: dict[str, Operation], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declared["checkpoint_list"] = dataclasses.replace(declared["checkpoint_list"], timeout=0.05)
-    few = Places(at_once=1, waiting=1)
-    monkeypatch.setattr(rest, "places", few)
+    few = ConcurrencyLimit(at_once=1, waiting=1)
+    monkeypatch.setattr(rest, "concurrency_limit", few)
 
     with few.slot(0):
         in_vain = post(client, "checkpoint_list")

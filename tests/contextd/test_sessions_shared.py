@@ -167,7 +167,7 @@ def test_a_session_cannot_be_initialized_again(one: httpx2.Client) -> None:
     response = one.post("/mcp", json=initialize("2025-06-18"), headers=session)
 
     assert response.status_code == 400
-    assert "new one begins without its id" in response.json()["error"]["message"]
+    assert "omit the session id" in response.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -355,7 +355,7 @@ def test_a_killed_process_takes_its_calls_along_and_leaves_its_sessions(
 
     too_late = other.post("/mcp", json=reply(question, "Ann"), headers=session)
     assert too_late.status_code == 410
-    assert "make it again" in too_late.json()["error"]["message"]
+    assert "call again" in too_late.json()["error"]["message"]
 
     with web_process(environment, tmp_path / "again", port) as server, client_of(server) as again:
         Session.objects.update(last_seen_at=timezone.now() - timedelta(minutes=20))
@@ -393,4 +393,4 @@ def test_the_stream_of_a_call_that_is_gone_is_refused(other: httpx2.Client) -> N
     response = other.get("/mcp", headers=resumed)
 
     assert response.status_code == 410
-    assert "make it again" in response.json()["error"]["message"]
+    assert "call again" in response.json()["error"]["message"]

@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from contextd import changes
-from contextd.auth import Arrival
+from contextd.auth import RequestIdentity
 from contextd.bus import AccessChanged
 from contextd.callers import Entry, Principal
 from contextd.errors import NotAllowed
@@ -21,8 +21,8 @@ from tests.contexts.conftest import MakeContext, MakeToken, grant, make_project
 
 pytestmark = pytest.mark.anyio
 
-FROM_HERE = Arrival.of({"host": "localhost", "x-mcp-context": "shop"}, "127.0.0.1")
-FROM_ELSEWHERE = Arrival.of({"host": "localhost", "x-mcp-context": "site"}, "127.0.0.1")
+FROM_HERE = RequestIdentity.of({"host": "localhost", "x-mcp-context": "shop"}, "127.0.0.1")
+FROM_ELSEWHERE = RequestIdentity.of({"host": "localhost", "x-mcp-context": "site"}, "127.0.0.1")
 
 entered: list[str | None] = []
 
@@ -57,9 +57,9 @@ def admissions(settings: Settings) -> Iterator[Admissions]:
 
 
 async def test_each_context_is_looked_up_once(admissions: Admissions) -> None:
-    for arrival in (FROM_HERE, FROM_ELSEWHERE, FROM_HERE):
-        admitted = await admissions.admit(arrival)
-        assert admitted.entry.name == arrival.context
+    for identity in (FROM_HERE, FROM_ELSEWHERE, FROM_HERE):
+        admitted = await admissions.admit(identity)
+        assert admitted.entry.name == identity.context
 
     assert entered == ["shop", "site"]
 
@@ -126,7 +126,7 @@ async def test_who_stays_is_looked_up_when_something_changed(
     settings.CONTEXTD_ENTER = f"{__name__}.enter_twice"
     staying = asyncio.ensure_future(admissions.lapse(FROM_HERE))
     for times in (1, 2):
-        while len(entered) < times or admissions._kept == {}:
+        while len(entered) < times or admissions._cache == {}:
             await asyncio.sleep(0)
         changes.hear(AccessChanged())
 
@@ -135,11 +135,11 @@ async def test_who_stays_is_looked_up_when_something_changed(
 
 
 @pytest.fixture
-def told(transactional_db: None) -> Iterator[list[changes.Told]]:
+def told(transactional_db: None) -> Iterator[list[changes.Announcement]]:
     """The changes of access."""
-    heard: list[changes.Told] = []
+    heard: list[changes.Announcement] = []
 
-    def hear(told: changes.Told) -> None:
+    def hear(told: changes.Announcement) -> None:
         if isinstance(told, AccessChanged):
             heard.append(told)
 
@@ -178,7 +178,7 @@ CHANGES: list[Callable[[], object]] = [
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_whatever_gives_or_takes_access_is_told(
-    told: list[changes.Told],
+    told: list[changes.Announcement],
     make_context: MakeContext,
     token_of: MakeToken,
     change: Callable[[], object],
@@ -193,7 +193,7 @@ def test_whatever_gives_or_takes_access_is_told(
     assert told
 
 
-def test_a_login_is_no_change_of_access(told: list[changes.Told]) -> None:
+def test_a_login_is_no_change_of_access(told: list[changes.Announcement]) -> None:
     user = User.objects.create_user("ann")
     told.clear()
 

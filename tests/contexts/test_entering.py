@@ -292,10 +292,10 @@ def test_each_call_asks_the_database_twice_and_anonymous_ones_once(
     grant(make_context(projects=(make_project("/w/shop"),)), ann)
     token = token_of(ann, contexts=list(Context.objects.all()))["Authorization"]
     headers = {"host": "localhost", "authorization": token, "x-mcp-context": "backend"}
-    with_token = auth.Arrival.of(headers, "127.0.0.1")
+    with_token = auth.RequestIdentity.of(headers, "127.0.0.1")
     auth.admit(with_token, door="rest")  # which notes the use of the token, once a minute
 
     with django_assert_num_queries(2):
         auth.admit(with_token, door="rest")
     with django_assert_num_queries(1):
-        auth.admit(auth.Arrival.of({"host": "localhost"}, "127.0.0.1"), door="rest")
+        auth.admit(auth.RequestIdentity.of({"host": "localhost"}, "127.0.0.1"), door="rest")

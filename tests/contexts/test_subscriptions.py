@@ -135,7 +135,7 @@ def test_a_change_is_told_until_the_project_is_taken_away(
 
 
 async def test_a_resource_that_changes_many_times_in_a_row_is_told_of_once() -> None:
-    news: listeners.News = asyncio.Queue()
+    news: listeners.Changes = asyncio.Queue()
     for uri in (RECENT, saved := "checkpoint://7", RECENT):
         news.put_nowait(Change(kind="resources", uri=uri))
 

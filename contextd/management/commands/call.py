@@ -53,7 +53,7 @@ class Command(BaseCommand):
 def call(
     name: str, arguments: list[str], user: str | None, context: str | None, **options: Any
 ) -> str:
-    if name != guards.ALWAYS_TOLD:
+    if name != guards.ALWAYS_AVAILABLE:
         connection.ensure_connection()  # where it cannot be, `manage.py` says how to start one
     try:
         operation = known(name)

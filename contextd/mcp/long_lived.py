@@ -12,7 +12,7 @@ DISCONNECT: Message = {"type": "http.disconnect"}
 END: Message = {"type": "http.response.body", "body": b"", "more_body": False}
 
 
-def is_standing(scope: Scope) -> bool:
+def is_long_lived(scope: Scope) -> bool:
     """Whether the answer is such a stream: a GET, or that of a client of 2026-07-28."""
     listens = (b"mcp-method", b"subscriptions/listen")
     return scope["method"] == "GET" or listens in scope["headers"]

@@ -11,7 +11,7 @@ from contextd.errors import Busy
 MAX_WAITING_CALLS = 100
 
 
-class Places:
+class ConcurrencyLimit:
     def __init__(self, at_once: int, waiting: int) -> None:
         self._free = threading.BoundedSemaphore(at_once)
         self._known = threading.BoundedSemaphore(at_once + waiting)

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from contextd.errors import NotAuthenticated, Unavailable
-from contextd.mcp import standing
+from contextd.mcp import long_lived
 from contextd.signals import serving_ends
 
 pytestmark = pytest.mark.anyio
@@ -35,7 +35,7 @@ class Stream:
 
 async def serve(stream: Stream, lapse: Any) -> None:
     with anyio.fail_after(5):
-        await standing.serve(stream, lapse, SCOPE, anyio.sleep_forever, stream.send)  # type: ignore[arg-type]
+        await long_lived.serve(stream, lapse, SCOPE, anyio.sleep_forever, stream.send)  # type: ignore[arg-type]
 
 
 async def test_a_stream_ends_when_the_server_stops() -> None:
@@ -46,7 +46,7 @@ async def test_a_stream_ends_when_the_server_stops() -> None:
         await stream.is_open.wait()
         serving_ends.send(None)
 
-    assert stream.sent == [START, standing.END]
+    assert stream.sent == [START, long_lived.END]
 
 
 async def test_a_stream_that_has_not_begun_says_that_the_server_stops() -> None:
