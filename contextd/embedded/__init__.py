@@ -1,4 +1,4 @@
-"""The embedded Postgres and Valkey, so that nothing need be installed: start, stop, addresses."""
+"""The embedded Postgres and Valkey, so that nothing has to be installed: start, stop, addresses."""
 
 from contextd.embedded.addresses import as_broker_url, database_url, redis_url
 from contextd.embedded.folder import claim

@@ -1,4 +1,4 @@
-"""Where the embedded servers listen: the same answer in every process, started or not."""
+"""Where the embedded servers listen: the same in every process, whether they run or not."""
 
 import hashlib
 import re
@@ -8,24 +8,24 @@ from urllib.parse import parse_qs, quote, urlsplit
 DATABASE = "contextd"
 ROLE = "contextd"
 
-# The kernel takes 107 bytes; libpq, Valkey and the URLs each give some characters a meaning.
+# The kernel accepts 107 bytes; libpq, Valkey and the URLs each treat some characters specially.
 _MAX_SOCKET_PATH_LENGTH = 107
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9._/-]+")
 
 
 def identity(data_dir: Path) -> str:
-    """A short name of this data folder, carried by all that runs for it."""
+    """Return a short name of this data folder, which marks all processes that run for it."""
     path = str(data_dir.resolve())
     return "contextd-" + hashlib.sha256(path.encode()).hexdigest()[:16]
 
 
 def socket_directory(data_dir: Path) -> Path:
-    """`run` in the data folder, or a short one where the path is too long or too odd."""
+    """Return `run` in the data folder, or a short path if that is too long or unusual."""
     directory = data_dir.resolve() / "run"
     longest = str(directory / "postgres" / ".s.PGSQL.5432")
     if _PLAIN_PATH.fullmatch(longest) and len(longest) <= _MAX_SOCKET_PATH_LENGTH:
         return directory
-    # Not the temporary folder of TMPDIR: that one differs between processes.
+    # Not TMPDIR, which differs between processes.
     return Path("/tmp") / identity(data_dir)  # noqa: S108  (its owner is checked at start)
 
 
@@ -47,7 +47,7 @@ def redis_url(data_dir: Path) -> str:
 
 
 def as_broker_url(url: str) -> str:
-    """The same server in kombu's spelling, which has its own for Unix sockets."""
+    """Return the same server in kombu's notation, which differs for Unix sockets."""
     parts = urlsplit(url)
     if parts.scheme != "unix":
         return url

@@ -1,4 +1,4 @@
-"""The data folder: ours alone while we run, each part of it with the owner it needs."""
+"""The data folder: exclusive to one running contextd, each part with the owner it needs."""
 
 import contextlib
 import fcntl
@@ -12,12 +12,12 @@ from pathlib import Path
 from contextd.embedded.processes import Account, StartError
 
 _MEGABYTE = 1024 * 1024
-_MIN_FREE_MEGABYTES = 100  # a new Postgres takes half of it, and one log segment 16
+_MIN_FREE_MEGABYTES = 100  # a new Postgres takes 50 MB, one log segment 16 MB
 
 
 @contextlib.contextmanager
 def claim(data_dir: Path) -> Iterator[None]:
-    """Make the folder and keep every other contextd out of it; raises StartError."""
+    """Create the folder and keep every other contextd out of it. Raise StartError."""
     try:
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (data_dir / "lock").open("w")
@@ -34,13 +34,13 @@ def claim(data_dir: Path) -> Iterator[None]:
         if free < _MIN_FREE_MEGABYTES:
             raise StartError(
                 f"the disk of {data_dir} is full: {free} MB are free, "
-                f"contextd starts with {_MIN_FREE_MEGABYTES}"
+                f"contextd needs {_MIN_FREE_MEGABYTES}"
             )
         yield
 
 
 def make_directory(path: Path, mode: int = 0o700, account: Account | None = None) -> None:
-    """Make it, or take the one that is there if its owner is right; raises StartError."""
+    """Create it, or use an existing one with the right owner. Raise StartError."""
     try:
         path.mkdir(mode=mode, exist_ok=True)
         if account and path.lstat().st_uid == os.geteuid():
@@ -52,7 +52,7 @@ def make_directory(path: Path, mode: int = 0o700, account: Account | None = None
 
 
 def ensure_owner(path: Path, account: Account | None = None) -> None:
-    """Raises StartError unless it is a directory of the account, or without one our own."""
+    """Raise StartError unless it is a directory that belongs to the account, by default our own."""
     status = path.lstat()
     wanted = account.uid if account else os.geteuid()
     if status.st_uid != wanted or not stat.S_ISDIR(status.st_mode):

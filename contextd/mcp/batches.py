@@ -1,4 +1,4 @@
-"""JSON-RPC batches: several messages in one body, which only 2025-03-26 has."""
+"""JSON-RPC batches: several messages in one body, supported only by 2025-03-26."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -26,7 +26,7 @@ Take = Callable[[Any, Receive, Send], Awaitable[None]]
 def check(messages: list[Any], version: str) -> None:
     """Raise Invalid when the version has no batches, or the batch is empty or too large."""
     if version != VERSION:
-        raise Invalid(f"this is a batch, which only {VERSION} knows", field="body")
+        raise Invalid(f"this is a batch, which only {VERSION} supports", field="body")
     if not 1 <= len(messages) <= MAX_MESSAGES:
         raise Invalid(
             f"a batch has 1 to {MAX_MESSAGES} messages, and this has {len(messages)}", field="body"
@@ -54,7 +54,7 @@ async def serve(
 
 
 class BatchAnswer:
-    """The one HTTP answer to a batch, with the answers to its messages; 202 when there are none."""
+    """The single HTTP answer to a batch: the answers to its messages, or 202 if there are none."""
 
     def __init__(self, send: Send) -> None:
         self._send = send

@@ -1,4 +1,4 @@
-"""The conversation between an operation that waits and the client that called it."""
+"""The conversation between a waiting operation and the client that called it."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -27,10 +27,10 @@ from contextd.mcp.workers import Workers
 from contextd.operations import Operation, Result
 
 STEP_SECONDS = 30
-"""For each piece of work that an operation that waits does in a thread."""
+"""Time limit for each piece of work that a waiting operation does in a thread."""
 
 UNATTENDED_SECONDS = 6 * 60 * 60
-"""For a call that nobody waits for; its caller can cancel it."""
+"""Time limit for a call that nobody waits for; its caller can cancel it."""
 
 Outcome = TypeVar("Outcome")
 Replies = Mapping[str, Any]
@@ -59,7 +59,7 @@ class Attended:
 
 
 class OneWay(Attended, Alone):
-    """For requests in which nobody can be asked, such as `prompts/get`."""
+    """A conversation in which nobody can be asked, such as that of `prompts/get`."""
 
 
 async def answered(
@@ -82,7 +82,7 @@ class Live(Attended):
         )
         filled = fill(Question(text, form), reply.model_dump())
         if filled is None:
-            raise Invalid(f"what was filled in does not fit the form {form.__name__}", field=key)
+            raise Invalid(f"the reply does not match the form {form.__name__}", field=key)
         return cast(F, filled)
 
     async def ask_all(self, questions: Mapping[str, Question]) -> Mapping[str, Form]:
@@ -168,7 +168,7 @@ def require_person(ctx: Context, texts: list[str]) -> None:
 
 
 def fill(question: Question, reply: Any) -> Form | None:
-    """Return the filled form; None when there is no valid reply, so that it is asked again."""
+    """Return the filled form, or None if there is no valid reply, so that it is asked again."""
     if not isinstance(reply, Mapping):
         return None
     if reply.get("action") != "accept":

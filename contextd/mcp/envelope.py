@@ -1,7 +1,7 @@
-"""Refuse a request whose headers or body cannot be those of JSON-RPC messages.
+"""Refuse requests whose headers or body cannot be those of a JSON-RPC message.
 
-For 2026-07-28 the SDK checks the body itself; for earlier versions it would answer with the text
-of its parser's exception.
+For 2026-07-28 the SDK checks the body itself; for earlier versions it would answer with the text of
+its parser's exception.
 """
 
 from typing import Any
@@ -27,13 +27,13 @@ class NotAcceptable(Invalid):
 
 
 async def opened(scope: Scope, receive: Receive) -> Receive:
-    """Check the headers of a POST and read its body; return a `receive` that gives it again."""
+    """Check the headers of a POST and read its body; return a `receive` that replays it."""
     check_headers(scope)
     return unread(await read(receive), receive)
 
 
 async def checked(receive: Receive) -> Receive:
-    """Refuse a body that is no message; a batch passes, and its messages are checked later."""
+    """Refuse a body that is not a message. A batch passes; its messages are checked later."""
     body = await read(receive)
     if not isinstance(parsed(body), list):
         check(body)
@@ -52,7 +52,7 @@ def check_headers(scope: Scope) -> None:
 
 
 def unread(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that gives a body that was read to the next reader."""
+    """Return a `receive` that yields an already read body again."""
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:
@@ -85,7 +85,7 @@ def check(body: bytes) -> None:
     try:
         message = jsonrpc_message_adapter.validate_python(content, by_name=False)
     except ValidationError:
-        raise Invalid("the body is not one JSON-RPC 2.0 message", field="body") from None
+        raise Invalid("the body is not a single JSON-RPC 2.0 message", field="body") from None
     # A request with a null or invalid id would otherwise pass for a notification.
     if isinstance(message, JSONRPCNotification) and "id" in content:
         raise Invalid("the id of a request must be a string or an integer", field="id")

@@ -1,4 +1,4 @@
-"""Questions of other MCP servers, put to clients that declare that they answer them."""
+"""Relay questions of other MCP servers to clients that declare support for them."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def reply_to(request: Request) -> type[BaseModel]:
 
 
 def require(ctx: Context, question: Foreign) -> None:
-    """Raise Unsupported unless the client declares that it answers such questions."""
+    """Raise Unsupported unless the client declares support for such questions."""
     offered = ctx.session.client_capabilities or ClientCapabilities()
     is_for_model = question.method == "sampling/createMessage"
     answers = answers_for_model if is_for_model else answers_for_person
@@ -64,10 +64,11 @@ def answers_for_person(offered: ClientCapabilities, question: Foreign) -> bool:
 
 
 def as_request(question: Foreign) -> Request:
-    """Raise Unsupported for a question that MCP does not have."""
+    """Return the question as an MCP request. Raise Unsupported if MCP has no such question."""
     try:
         return _requests.validate_python({"method": question.method, "params": question.params})
     except ValidationError:
         raise Unsupported(
-            f"the question is not a valid {question.method[:50]} of MCP", ability="questions"
+            f"the question is not a valid {question.method[:50]} request of MCP",
+            ability="questions",
         ) from None

@@ -26,11 +26,11 @@ class Unacceptable(Invalid):
 
 
 def missing() -> Invalid:
-    return Invalid("a session begins with a post of `initialize`", field="mcp-session-id")
+    return Invalid("a session begins with a POST of `initialize`", field="mcp-session-id")
 
 
 def read(content: dict[str, Any]) -> Handshake:
-    """Return what a JSON-RPC message asks for. Raise Invalid unless it is a valid `initialize`."""
+    """Return the handshake in a message. Raise Invalid unless it is a valid `initialize`."""
     if content.get("method") != "initialize" or "id" not in content:
         raise missing()
     try:

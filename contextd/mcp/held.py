@@ -1,4 +1,4 @@
-"""The part of a session that lives in this process: its streams, and the calls that run here."""
+"""The part of a session that lives in this process: its streams and its running calls."""
 
 import contextlib
 import itertools
@@ -31,7 +31,7 @@ from contextd.mcp.sender import Sender
 from contextd.mcp.server import AnnouncingServer
 from contextd.models import Session
 
-# A session can be rebuilt from its row at any time; holding it saves that query.
+# A session can be restored from its row at any time; holding it saves that query.
 IDLE_SECONDS = 5 * 60
 
 Content = dict[str, Any]
@@ -108,7 +108,7 @@ class Held:
 
     @property
     def is_in_use(self) -> bool:
-        """Whether a request is being served or the client listens."""
+        """Whether a request is being served or the client is listening."""
         return sdk.has_requests_in_flight(self.transport)
 
     @property
@@ -117,7 +117,7 @@ class Held:
         return sdk.has_stream(self.transport)
 
     def is_running(self, request_id: object) -> bool:
-        """Whether that request of the client is running here."""
+        """Return whether this request of the client is running here."""
         return self._dispatcher is not None and self._dispatcher.is_running(request_id)
 
     @property
@@ -140,11 +140,11 @@ class Held:
             self._open.discard(request_id)
 
     async def take(self, content: Content) -> None:
-        """Accept a message of the client that reached another process."""
+        """Accept a message from the client that arrived at another process."""
         await sdk.receive_as_client(self.transport, message_of(content))
 
     async def give(self, content: Content) -> None:
-        """Send a message from another process on the client's stream, if that is open here."""
+        """Send a message from another process on the client's stream, if it is open here."""
         if self.has_stream:
             await sdk.send_to_client(self.transport, message_of(content))
 
@@ -156,7 +156,7 @@ class Held:
 
 
 class Dispatcher(sdk.Dispatcher):
-    """Names its process in the ids of its requests, so that answers find their way back."""
+    """Puts the name of its process into the ids of its requests, to route answers back to it."""
 
     _numbers = itertools.count(1)
 
@@ -176,7 +176,7 @@ class Outgoing(sdk.Outgoing):
 
 
 def is_for_stream(outgoing: SessionMessage) -> bool:
-    """Whether the message belongs to no request and so goes on the standalone stream."""
+    """Return whether the message belongs to no request and so goes on the standalone stream."""
     message, about = outgoing.message, outgoing.metadata
     if isinstance(about, ServerMessageMetadata) and about.related_request_id is not None:
         return False

@@ -11,7 +11,7 @@ from contextd.mcp.sdk import has_modern_envelope
 NOT_INITIALIZED = "Server not initialized. Send initialized notification first."
 ALREADY_INITIALIZED = "Already initialized"
 LISTEN = "subscriptions/listen"
-"""The one request that is answered only when the connection ends."""
+"""The only request that is answered when the connection ends, not before."""
 
 
 class State(Enum):
@@ -21,7 +21,7 @@ class State(Enum):
 
 
 class Lifecycle:
-    """Follows one connection. Requests of 2026-07-28 need no handshake, so they always pass."""
+    """Tracks one connection. Requests of 2026-07-28 need no handshake, so they always pass."""
 
     def __init__(self) -> None:
         self._state = State.NOT_INITIALIZED
@@ -32,7 +32,7 @@ class Lifecycle:
         """The protocol version that the handshake negotiated."""
 
     def refusal(self, message: JSONRPCMessage) -> str | None:
-        """Return why the message is refused, else None, and note that it passes."""
+        """Return why the message is refused; if it passes, record it and return None."""
         if isinstance(message, JSONRPCNotification):
             self._note(message)
             return None
@@ -51,7 +51,7 @@ class Lifecycle:
         return not self._open <= self._listening
 
     def is_running(self, message: JSONRPCMessage) -> bool:
-        """Whether a request with the same id is unanswered."""
+        """Return whether a request with the same id is unanswered."""
         return isinstance(message, JSONRPCRequest) and str(message.id) in self._open
 
     def answered(self, message: JSONRPCMessage) -> None:
@@ -80,5 +80,5 @@ class Lifecycle:
         if notification.method == "notifications/initialized" and is_expected:
             self._state = State.INITIALIZED
         elif notification.method == "notifications/cancelled":
-            # It will not be answered.
+            # A cancelled request is not answered.
             self._open.discard(str((notification.params or {}).get("requestId")))

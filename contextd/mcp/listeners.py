@@ -1,4 +1,4 @@
-"""Notify connected clients of changes, in the way of each one's protocol version."""
+"""Notify connected clients of changes, as each client's protocol version requires."""
 
 import asyncio
 import contextlib
@@ -26,10 +26,10 @@ from contextd.mcp.tools import Context, Renew
 from contextd.mcp.workers import Workers
 from contextd.validation import ensure_storable
 
-# A burst of list changes ends after a quiet time, or when it has lasted long enough.
+# A burst of list changes ends after a quiet period or at the maximum duration.
 QUIET_SECONDS = 0.3
 MAX_BURST_SECONDS = 3.0
-# A client that does not read must not keep the others waiting.
+# A client that does not read must not delay the others.
 SEND_SECONDS = 5
 SUBSCRIPTIONS = "contextd.subscriptions"
 READER = "contextd.reader"
@@ -39,7 +39,7 @@ Changes = asyncio.Queue[Change]
 
 
 class Listeners:
-    """The clients of this process: connections up to 2025-11-25, streams of 2026-07-28."""
+    """The clients of this process: connections up to 2025-11-25 and streams of 2026-07-28."""
 
     def __init__(self, workers: Workers, resources: Resources, renew: Renew) -> None:
         self._workers, self._resources, self._renew = workers, resources, renew
@@ -71,14 +71,14 @@ class Listeners:
                 task.cancel()
 
     def add(self, connection: Connection, reader: Reader) -> None:
-        """Notify the connection too, for as long as somebody else keeps a reference to it."""
+        """Notify this connection too, as long as something else holds a reference to it."""
         connection.state[READER] = reader
         self._connections.add(connection)
 
     async def note(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Middleware: register the connection of each message.
 
-        Not only of the first one, since a session may have been opened in another process.
+        Registering only the first message would miss sessions that were opened in another process.
         """
         if ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
             connection = sdk.connection_of(ctx)
@@ -89,7 +89,8 @@ class Listeners:
     async def subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
         """Subscribe to a resource that the caller may read.
 
-        Subscriptions of a session are stored, so that every process that holds it knows them.
+        Subscriptions of a session are stored, so that every process that holds the session sees
+        them.
         """
         connection, uri = sdk.connection_of(ctx), str(params.uri)
         await self._resources.check(ctx, [uri])
@@ -149,7 +150,7 @@ class Listeners:
         try:
             return await self._look_up(partial(sessions.subscriptions, uri, session_ids))
         except ContextdError:
-            # One notification too many is better than one too few.
+            # An unnecessary notification is better than a missing one.
             return [(session_id, uri) for session_id in session_ids]
 
     async def _look_up(self, work: Callable[[], Found]) -> Found:
@@ -168,7 +169,7 @@ async def notify_of_resource(connection: Connection, uri: str, audience: Audienc
 
 
 def waiting(first: Change, queued: Changes) -> list[Change]:
-    """Return this change and those queued behind it, one per resource, since clients read again."""
+    """Return this change and those queued behind it, one per resource."""
     return list({change.uri: change for change in [first, *drained(queued)]}.values())
 
 

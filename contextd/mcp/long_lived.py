@@ -13,7 +13,7 @@ END: Message = {"type": "http.response.body", "body": b"", "more_body": False}
 
 
 def is_long_lived(scope: Scope) -> bool:
-    """Whether the answer is such a stream: a GET, or that of a client of 2026-07-28."""
+    """Return whether the answer is a long-lived stream: a GET, or a listener of 2026-07-28."""
     listens = (b"mcp-method", b"subscriptions/listen")
     return scope["method"] == "GET" or listens in scope["headers"]
 
@@ -28,7 +28,7 @@ async def serve(
     """Serve a stream; end it as if the client had left when `lapse` returns or serving ends."""
     received: asyncio.Queue[Message] = asyncio.Queue()
     answer = Answer(send)
-    reason: ContextdError = NotAuthenticated("you are not let in any more")
+    reason: ContextdError = NotAuthenticated("you no longer have access")
 
     async def pass_on() -> None:
         message: Message = {}
@@ -57,7 +57,7 @@ async def serve(
 
 
 class Answer:
-    """Passes on an answer and notes whether it has begun and ended."""
+    """Forwards an answer and records whether it has begun and ended."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -70,7 +70,7 @@ class Answer:
         await self._send(message)
 
     async def end(self, reason: ContextdError) -> None:
-        """End what was begun, so that the client waits for nothing more; else raise the reason."""
+        """End an answer that has begun, so that the client stops waiting; else raise the reason."""
         if not self._has_begun:
             raise reason
         if not self._has_ended:

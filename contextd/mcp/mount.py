@@ -30,7 +30,7 @@ class Endpoint:
     """The ASGI application at `/mcp`; it serves while `running()` is entered."""
 
     def __init__(self) -> None:
-        # Separate from the workers of calls, whose full queue must not look like a bad token.
+        # Separate from the workers of calls, whose full queue must not look like an invalid token.
         self._lookups = Workers(LOOKUP_THREADS)
         self._admissions = Admissions(self._lookups)
         self._sessions: Sessions | None = None
@@ -91,7 +91,7 @@ class Endpoint:
 
 def check_method(method: str) -> None:
     if method not in gate.MCP_METHODS:
-        raise gate.WrongMethod(f"{method[:20]} is not for {gate.MCP_PATH}", field="method")
+        raise gate.WrongMethod(f"{method[:20]} is not supported by {gate.MCP_PATH}", field="method")
 
 
 def is_of_session(scope: Scope) -> bool:
@@ -100,7 +100,7 @@ def is_of_session(scope: Scope) -> bool:
 
 
 def sender_of(ctx: Context) -> Sender:
-    request = cast(Request, ctx.request)  # absent only where there is no HTTP
+    request = cast(Request, ctx.request)  # absent only without HTTP
     sender: Sender = request.scope["user"]
     return sender
 
@@ -115,6 +115,7 @@ def caller_in(ctx: Context, admission: Admission) -> Caller:
     return auth.caller_of_mcp(
         admission,
         client=tools.client_of(ctx),
-        # Without sessions the client could send a new header each time, to escape its rate limit.
+        # Without sessions, the client could evade its rate limit with a new header for each
+        # request.
         session_id=headers.get("mcp-session-id") if has_session else None,
     )

@@ -17,7 +17,7 @@ class Paged(Protocol):
 
 
 def start_of(params: Paged | None) -> int:
-    """Return the offset in the cursor. Raise Invalid for a cursor that is not ours."""
+    """Return the offset in the cursor. Raise Invalid for a cursor issued elsewhere."""
     cursor = (params.cursor if params else None) or "0"
     start = parse_digits(cursor, MAX_CURSOR_DIGITS)
     if start is None:

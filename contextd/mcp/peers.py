@@ -27,7 +27,7 @@ def ignore(message: bus.News) -> None:
 
 
 class Peers:
-    """Receives messages while `listening()` is entered, and announces changes in this process."""
+    """Receives messages during `listening()` and announces changes in this process."""
 
     def __init__(self) -> None:
         self._valkey = Redis.from_url(
@@ -41,7 +41,7 @@ class Peers:
 
     @contextlib.asynccontextmanager
     async def listening(self, hear: Hear = ignore) -> AsyncIterator[None]:
-        """Receive messages; start without Valkey too, and connect as soon as it answers."""
+        """Receive messages; start even without Valkey, and connect as soon as it answers."""
         listening = asyncio.create_task(self._listen(hear))
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._is_connected.wait(), START_SECONDS)
@@ -54,11 +54,11 @@ class Peers:
             await self._valkey.aclose()
 
     async def publish(self, message: bus.Message) -> bool:
-        """Send to every process; return whether any received it, this one included."""
+        """Send to every process; return whether any received it, including this one."""
         return await self._send_on(bus.EVERYBODY, message)
 
     async def send(self, process: str, message: bus.Message) -> bool:
-        """Send to one process; return False when it is gone."""
+        """Send to one process; return False if it has ended."""
         return await self._send_on(bus.channel_of(process), message)
 
     async def _send_on(self, channel: str, message: bus.Message) -> bool:
@@ -98,7 +98,7 @@ class Peers:
             self._is_connected.clear()
 
     def _note_connection(self) -> None:
-        """Announce that everything may have changed, since messages sent while away are lost."""
+        """Announce that everything may have changed, since messages have been lost."""
         self._is_connected.set()
         if self._missed_news:
             changes.hear(bus.AccessChanged())

@@ -39,7 +39,7 @@ SETTLE_SECONDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A line, or a part of a batch, that is no message."""
+    """A line, or an element of a batch, that is not a message."""
 
     code: int
     why: str
@@ -58,7 +58,7 @@ class Lines:
         self._is_skipping = False
 
     def feed(self, chunk: bytes) -> Iterator[bytes | None]:
-        """Yield the lines that are complete; None for one that is too long."""
+        """Yield complete lines, and None for each line that is too long."""
         *complete, rest = chunk.split(b"\n")
         for part in complete:
             if not self._is_skipping:
@@ -81,7 +81,7 @@ class Lines:
 
 
 def lines_of(descriptor: int) -> Iterator[Line]:
-    """Yield all lines until the input ends, without blank ones."""
+    """Yield all lines except blank ones until the input ends."""
     lines = Lines()
     while chunk := os.read(descriptor, BYTES_PER_READ):
         for line in lines.feed(chunk):
@@ -145,7 +145,7 @@ async def reading(source: int) -> AsyncIterator[Line]:
 
 
 class Batch:
-    """The answers to the messages of a batch, which are sent together."""
+    """The answers to the messages of a batch, sent together."""
 
     def __init__(self) -> None:
         self._awaited: set[str] = set()
@@ -161,13 +161,13 @@ class Batch:
         self._awaited.discard(str(request_id))
 
     def line(self) -> str | None:
-        """Return all answers as one line; None while some are missing, or when there are none."""
+        """Return all answers as one line; None if there are none or some are still missing."""
         is_complete = self.is_whole and not self._awaited
         return f"[{','.join(self._answers)}]" if is_complete and self._answers else None
 
 
 class Connection:
-    """Passes messages to the server or refuses them, and writes the answers."""
+    """Forwards messages to the server or refuses them, and writes the answers."""
 
     def __init__(
         self, to_server: MemoryObjectSendStream[Any], to_client: Outgoing, wire: BinaryIO
@@ -188,7 +188,7 @@ class Connection:
             await self._settle()
 
     async def _settle(self) -> None:
-        """Wait until the calls that run when the input ends are answered."""
+        """Wait for the answers to the calls that are running when the input ends."""
         with anyio.move_on_after(SETTLE_SECONDS):
             while self._lifecycle.is_busy:
                 await self._answered.wait()
@@ -226,7 +226,7 @@ class Connection:
             await self._to_server.send(SessionMessage(message))
 
     def _refusal(self, message: Read) -> JSONRPCError | None:
-        """Return why the message is refused, if it is; with a null id where it has none."""
+        """Return the refusal of the message, if any, with a null id if the message has none."""
         if isinstance(message, Unreadable):
             return refused(message.code, message.why)
         if self._lifecycle.is_running(message):
@@ -237,7 +237,7 @@ class Connection:
         return None
 
     def _line_of(self, message: JSONRPCMessage) -> str | None:
-        """Return the line to write; None while the rest of its batch is missing."""
+        """Return the line to write, or None while the rest of its batch is missing."""
         if not isinstance(message, JSONRPCResponse | JSONRPCError):
             return as_text(message)
         batch = self._batches.pop(str(message.id), None)

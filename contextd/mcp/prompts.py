@@ -1,4 +1,4 @@
-"""The registered prompts, and what arguments of prompts and resources may become."""
+"""Serve the registered prompts, and completions for arguments of prompts and resources."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -75,7 +75,7 @@ class Prompts:
 def complete(params: CompleteRequestParams, caller: Caller) -> Completion:
     operation = completed(params)
     guards.authorize(operation, caller)
-    if operation.waits:  # of another server, whose arguments are not ours
+    if operation.waits:  # a prompt of another server, whose arguments are unknown here
         return Completion([], 0)
     if operation.kind == "resource":
         resources.check(caller, *resources.forms(operation.name))
@@ -84,7 +84,7 @@ def complete(params: CompleteRequestParams, caller: Caller) -> Completion:
 
 
 def completed(params: CompleteRequestParams) -> Operation:
-    """What the argument belongs to."""
+    """Return the operation that the argument belongs to."""
     if isinstance(params.ref, PromptReference):
         return prompts.get(params.ref.name)
     for resource in resources.installed():

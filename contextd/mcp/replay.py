@@ -11,11 +11,11 @@ MAX_EVENTS = 100
 MAX_BYTES = 1024 * 1024
 STANDALONE = "standalone"
 RETRY_MILLISECONDS = 1000
-"""When a client whose stream ended should reconnect."""
+"""How long a client waits before it reconnects after its stream has ended."""
 
 
 def is_of_standalone_stream(event_id: str) -> bool:
-    """Whether the event was on the standalone stream, of this process or another."""
+    """Return whether the event was sent on a standalone stream, of this process or another."""
     return event_id.startswith(f"{STANDALONE}-")
 
 
@@ -27,9 +27,9 @@ class Event:
 
 
 class Replay(EventStore):
-    """The newest events of one session, up to a number and a size.
+    """The newest events of one session, limited by number and size.
 
-    Each session has its own, since stream ids are unique within a session only.
+    Each session has its own, since stream ids are unique only within a session.
     """
 
     def __init__(self) -> None:

@@ -93,7 +93,7 @@ class Resources:
             attempt = pipeline.preview
 
     async def is_readable(self, uri: str, caller: Caller) -> bool:
-        """Return whether the caller may read it. Raise ContextdError while that is unknown."""
+        """Return whether the caller may read it. Raise ContextdError if that is unknown now."""
         try:
             reading = subscribed(uri)
             work = partial(pipeline.preview, reading, {"uri": uri}, caller)
@@ -114,7 +114,7 @@ class Resources:
 
 
 def subscribed(uri: str) -> Operation:
-    """Return the operation that reads it. Raise Invalid when its changes are not announced."""
+    """Return the operation that reads it. Raise Invalid if its changes are not announced."""
     reading = resources.at(uri).reading
     if reading.waits:
         raise Invalid(
@@ -124,18 +124,20 @@ def subscribed(uri: str) -> Operation:
 
 
 def start_of(cursor: str | None) -> tuple[str | None, int]:
-    """Return the template to continue with, and the offset in its addresses."""
+    """Return the template to continue with and the offset in its addresses."""
     if cursor is None:
         return None, 0
     offset, _, template = cursor.partition(" ")
     is_ours = any(one.template == template for one in listed_from(None))
     if not is_ours or not offset.isdecimal() or len(offset) > MAX_OFFSET_DIGITS:
-        raise MCPError(INVALID_PARAMS, "this cursor is not one of ours; list from the start")
+        raise MCPError(
+            INVALID_PARAMS, "this cursor was not issued by this server; list from the start"
+        )
     return template, int(offset)
 
 
 def listed_from(template: str | None) -> list[Resource]:
-    """Return the resources that list their addresses, from that template on."""
+    """Return the resources that list their addresses, starting with that template."""
     listed = [one for one in resources.installed() if one.listing]
     names = [one.template for one in listed]
     return listed[names.index(template) if template else 0 :]
@@ -161,7 +163,7 @@ def as_contents(found: Contents) -> TextResourceContents | BlobResourceContents:
 
 @contextmanager
 def refusals_about(uri: str, ctx: Context) -> Iterator[None]:
-    """Raise NotFound as the protocol version reports it."""
+    """Raise NotFound in the form that the protocol version requires."""
     try:
         yield
     except NotFound as error:

@@ -1,6 +1,6 @@
-"""Every use of what the MCP SDK does not publish; written for mcp 2.3.
+"""Every use of private parts of the MCP SDK; written for mcp 2.3.
 
-An update of the SDK that moves one of these fails here and in `tests/contextd/test_mcp_sdk.py`.
+An SDK update that moves one of these fails here and in `tests/contextd/test_mcp_sdk.py`.
 """
 
 import contextlib
@@ -55,7 +55,7 @@ class Outgoing:
 
 
 def has_modern_envelope(params: Mapping[str, Any] | None) -> bool:
-    """Whether a request names its protocol version itself, as 2026-07-28 has it."""
+    """Return whether a request states its own protocol version, as 2026-07-28 requires."""
     return _has_modern_envelope(params)
 
 
@@ -72,7 +72,7 @@ def stamp(session: ClientSession, request: dict[str, Any], options: CallOptions)
 async def status_sent(
     application: Application, scope: Scope, receive: Receive, send: Send
 ) -> int | None:
-    """Serve a request; return the status of the answer, None when there was none."""
+    """Serve a request; return the status of the answer, or None if there was none."""
     return await _send_and_report_status(application, scope, receive, send)
 
 
@@ -81,7 +81,7 @@ def has_requests_in_flight(transport: StreamableHTTPServerTransport) -> bool:
 
 
 def has_stream(transport: StreamableHTTPServerTransport) -> bool:
-    """Whether the client's standalone stream is open."""
+    """Return whether the client's standalone stream is open."""
     return GET_STREAM_KEY in transport._request_streams
 
 
@@ -126,6 +126,6 @@ class Dispatcher(JSONRPCDispatcher[TransportContext]):
         return self.next_id()
 
     def is_running(self, request_id: object) -> bool:
-        """Whether that request of the peer is running."""
+        """Return whether this request of the peer is running."""
         known = as_request_id(request_id)
         return known is not None and coerce_request_id(known) in self._in_flight

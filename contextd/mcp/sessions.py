@@ -34,13 +34,13 @@ logger = logging.getLogger(__name__)
 
 
 class CallEnded(NotFound):
-    """The call that the client answers, or resumes, has ended."""
+    """The call that the client answers or resumes has ended."""
 
     status = 410
 
 
 class Sessions(sdk.SessionManager):
-    """Holds the sessions that are in use in this process; the row of each is authoritative."""
+    """Holds the sessions in use in this process; the row of each is authoritative."""
 
     def __init__(
         self, server: AnnouncingServer, peers: Peers, look_ups: Workers, admissions: Admissions
@@ -130,7 +130,7 @@ class Sessions(sdk.SessionManager):
         principal = sender.principal.name
         find = partial(sessions.find, session_id, principal=principal, context=sender.context)
         heard = -1
-        # The session may be ended during the look-up, before this process holds it: look again.
+        # The session may end during the look-up, before this process holds it: look it up again.
         while heard != self._endings_heard:
             heard = self._endings_heard
             row = await self._look_up(find)
@@ -194,7 +194,7 @@ class Sessions(sdk.SessionManager):
             await held.transport.handle_request(scope, receive, send)
 
     async def _passes_on(self, held: Held, content: Content) -> bool:
-        """Return whether the message was for another process alone and has been sent there."""
+        """Return whether the message was for another process only and has been forwarded there."""
         match content:
             case {"method": "initialize"}:
                 raise Invalid(

@@ -36,7 +36,7 @@ def take_stdin() -> int:
 def take_stdout() -> BinaryIO:
     """Return the real standard output; from now on, anything printed goes to standard error.
 
-    This replaces the file descriptor, so that it holds for libraries written in C too.
+    This replaces the file descriptor, so that it also applies to libraries written in C.
     """
     wire = os.dup(1)
     os.dup2(2, 1)
@@ -44,7 +44,7 @@ def take_stdout() -> BinaryIO:
 
 
 def serve(wire: BinaryIO, context: str | None) -> None:
-    """Answer until standard input ends."""
+    """Serve until standard input ends."""
     anyio.run(_serve, take_stdin(), wire, context)
 
 

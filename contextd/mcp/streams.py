@@ -1,4 +1,4 @@
-"""The streams of 2026-07-28 that clients listen on, and what each is notified of."""
+"""The streams that clients of 2026-07-28 listen on, and the changes each is notified of."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ class Streams:
         if len(uris) > MAX_SUBSCRIPTIONS:
             raise MCPError(INVALID_PARAMS, f"one stream has at most {MAX_SUBSCRIPTIONS} resources")
         if len(self._open) >= MAX_STREAMS:
-            raise MCPError(INTERNAL_ERROR, "too many clients listen here; try again later")
+            raise MCPError(INTERNAL_ERROR, "too many clients are listening here; try again later")
         await self._resources.check(ctx, uris)
         bus = InMemorySubscriptionBus()
         stream = Stream(frozenset(uris), partial(self._renew, ctx), bus)
@@ -70,7 +70,7 @@ class Streams:
             self._open.discard(stream)
 
     async def notify(self, change: Change, audience: Audience) -> None:
-        """Announce the change; of a resource, only to callers that may still read it."""
+        """Announce the change; a change of a resource only to callers that may still read it."""
         if change.uri is None:
             for stream in list(self._open):
                 await stream.bus.publish(LIST_CHANGED[change.kind])

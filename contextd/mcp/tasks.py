@@ -57,7 +57,7 @@ class UpdateParams(TaskParams):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A call with all that is needed to continue it."""
+    """A call with everything needed to continue it."""
 
     call: DetachedCall
     operation: Operation
@@ -88,7 +88,7 @@ class Tasks:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Renew leases; on exit, cancel the tasks that still run, which fail."""
+        """Renew leases; on exit, cancel the running tasks, which then fail."""
         renewing = asyncio.create_task(self._renew_leases())
         try:
             yield
@@ -162,7 +162,7 @@ class Tasks:
         await self._write(partial(detached.end, work.id, Status.COMPLETED, outcome))
 
     async def _write(self, work: Callable[[], None]) -> None:
-        """Retry while the lease lasts, so that no result is lost when the workers are busy."""
+        """Write, and retry while the lease lasts, since busy workers must not lose results."""
         until = time.monotonic() + detached.LEASE.total_seconds()
         while True:
             try:

@@ -35,7 +35,7 @@ CANONICAL = "contextd/canonicalName"
 Context = ServerRequestContext[Any, Request]
 Identify = Callable[[Context], Caller]
 Renew = Callable[[Context], Awaitable[Caller]]
-"""Return the sender of a request with their current permissions; raise ContextdError if refused."""
+"""Returns the sender of a request with current permissions; raises ContextdError if refused."""
 
 Answer = Result | InputRequiredResult | dict[str, Any]
 """The outcome of a call: its result, a question, or the handle of a task."""
@@ -87,7 +87,7 @@ class Tools:
 
 
 def client_of(ctx: Context) -> str:
-    """Return name and version of the client, if it sent them."""
+    """Return the name and version of the client, if it sent them."""
     parameters = ctx.session.client_params
     return f"{parameters.client_info.name}/{parameters.client_info.version}" if parameters else "-"
 
@@ -118,7 +118,7 @@ def as_provided_tool(operation: Provided, structured: bool) -> Tool:
 
 @cache
 def as_tool(operation: Operation, structured: bool) -> Tool:
-    """`structured`: whether the client's protocol version has titles and output schemas."""
+    """Return the tool; with `structured`, the protocol version has titles and output schemas."""
     return Tool(
         name=operation.name,
         title=operation.name.replace("_", " ").capitalize() if structured else None,
@@ -141,7 +141,7 @@ def schema_of(model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]:
 
 
 class Untitled(GenerateJsonSchema):
-    """A schema whose fields have no titles made from their names."""
+    """A schema whose fields have no titles generated from their names."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False

@@ -82,7 +82,7 @@ class Workers:
 
 
 async def answer_of(future: "Future[Outcome]", seconds: float) -> Outcome:
-    """Return the outcome of the work. Raise Late when the time is up."""
+    """Return the result of the work. Raise Late when the time is up."""
     try:
         async with asyncio.timeout(seconds) as limit:
             return await asyncio.wrap_future(future)
@@ -112,8 +112,8 @@ class ThreadTask(Generic[Outcome]):
             close_old_connections()
 
     def cancel_query(self) -> None:
-        # While the lock is held, the task cannot return its connection to the pool, so the query
-        # that is cancelled is its own.
+        # While the lock is held, the task cannot return its connection to the pool, so the
+        # cancelled query is its own.
         with self._lock:
             raw = self._database.connection if self._database else None
             if raw is None:

@@ -211,7 +211,9 @@ def test_a_folder_that_cannot_be_made_is_named() -> None:
 def test_a_folder_of_another_version_says_what_to_do(used_dir: Path) -> None:
     (used_dir / "postgres" / "PG_VERSION").write_text("17\n")
 
-    with pytest.raises(embedded.StartError, match=r"is of PostgreSQL 17, this is 18: move it with"):
+    with pytest.raises(
+        embedded.StartError, match=r"was made by PostgreSQL 17, this is 18: move it with"
+    ):
         embedded.start_postgres(used_dir)
 
 
@@ -228,7 +230,7 @@ def test_root_makes_a_system_user_that_cannot_log_in(
 
     assert made == found
     assert shell == "/usr/sbin/nologin"
-    assert capsys.readouterr().err.count("made system user contextd-test") == 1
+    assert capsys.readouterr().err.count("created system user contextd-test") == 1
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has to open folders")

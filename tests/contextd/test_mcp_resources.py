@@ -82,7 +82,7 @@ def make_checkpoints(number: int) -> None:
 @pytest.mark.parametrize("cursor", ["", "5", "5 nothing://{x}", "-1 checkpoint://{checkpoint_id}"])
 async def test_a_cursor_of_somebody_elses_is_refused(server: Server, cursor: str) -> None:
     async with over_http(server, VERSIONS[-1]) as session:
-        with pytest.raises(MCPError, match="not one of ours") as raised:
+        with pytest.raises(MCPError, match="not issued by this server") as raised:
             await session.list_resources(params=types.PaginatedRequestParams(cursor=cursor))
 
     assert raised.value.code == -32602

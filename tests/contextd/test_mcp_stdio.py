@@ -231,7 +231,7 @@ def test_a_batch_is_refused_in_versions_without_batches(environment: Mapping[str
         refusal = refusal_of(process, 1)
         rest, _logged = process.communicate(timeout=20)
 
-    assert refusal == (None, -32600, "this is a batch, which only 2025-03-26 knows")
+    assert refusal == (None, -32600, "this is a batch, which only 2025-03-26 supports")
     assert not any("id" in json.loads(line) for line in rest.splitlines())
 
 

@@ -75,7 +75,7 @@ async def test_a_form_that_is_filled_in_wrongly_is_refused_before(server: Server
     async with talking(server, "legacy", Person({"sure": "perhaps"})) as client:
         result = await client.call_tool("door_ask", {})
 
-    assert text_of(result).startswith("[validation] what was filled in does not fit the form")
+    assert text_of(result).startswith("[validation] the reply does not match the form")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
