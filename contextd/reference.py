@@ -1,4 +1,4 @@
-"""The generated pages of docs/: every operation, every environment variable."""
+"""Generate the pages of docs/ about operations and environment variables."""
 
 from pathlib import Path
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 from django.conf import settings
 
 from contextd import operations
-from contextd.environment import Environment
+from contextd.environment import Environment, variable_of
 from contextd.operations import Operation
 
 NOTE = "<!-- Made by `manage.py docs`; a test keeps it true. -->\n\n"
 
 
 def pages() -> dict[Path, str]:
-    """The text of each page by its path."""
+    """Return the text of each generated page by its path."""
     docs = settings.BASE_DIR / "docs"
     return {
         docs / "operations.md": operations_page(),
@@ -91,11 +91,9 @@ def configuration_page() -> str:
         "| variable | default | what for |",
         "|---|---|---|",
     ]
-    for field in Environment.model_fields.values():
-        alias: Any = field.validation_alias
-        rows.append(
-            f"| `{alias.choices[0]}` | {shown_default(field.default)} | {field.description} |"
-        )
+    for name, field in Environment.model_fields.items():
+        default = shown_default(field.default)
+        rows.append(f"| `{variable_of(name)}` | {default} | {field.description} |")
     return "\n".join(rows) + "\n"
 
 

@@ -1,6 +1,6 @@
-"""How the value of a setting must be written, and what is said when it is not.
+"""Validate how settings are written.
 
-The value itself is never said: it may hold a credential.
+The messages never contain the value, which may hold a credential.
 """
 
 import re
@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 
 def spelled(pattern: str, sentence: str) -> AfterValidator:
-    """A text of that form, or the sentence."""
+    """Require that a text matches the pattern; the sentence is the error."""
 
     def check(value: str) -> str:
         if not re.fullmatch(pattern, value):
@@ -23,7 +23,7 @@ def spelled(pattern: str, sentence: str) -> AfterValidator:
 
 
 def address(schemes: set[str], *examples: str) -> AfterValidator:
-    """A URL with one of these schemes."""
+    """Require a URL with one of these schemes."""
     sentence = f"must be an address such as {' or '.join(examples)}"
 
     def check(value: str) -> str:
@@ -37,14 +37,14 @@ def address(schemes: set[str], *examples: str) -> AfterValidator:
 def _is_address(value: str, schemes: set[str]) -> bool:
     try:
         parts = urlsplit(value)
-        _ = parts.port  # which raises when it is not a number
+        _ = parts.port  # raises when it is no number
     except ValueError:
         return False
     return parts.scheme in schemes and "://" in value and bool(parts.netloc or parts.path)
 
 
 def amount() -> BeforeValidator:
-    """A number that is not negative, written in digits."""
+    """Require a number that is not negative, written in digits."""
 
     def check(value: Any) -> float:
         if not re.fullmatch(r"\s*\d{1,9}(\.\d{1,9})?\s*", str(value)):
@@ -55,7 +55,7 @@ def amount() -> BeforeValidator:
 
 
 def whole_number(low: int, high: int) -> BeforeValidator:
-    """A number written in digits, within that range."""
+    """Require a whole number within that range, written in digits."""
 
     def check(value: Any) -> int:
         if not re.fullmatch(r"\s*\d{1,9}\s*", str(value)) or not low <= int(value) <= high:

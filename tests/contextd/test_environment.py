@@ -12,6 +12,8 @@ from django.core.exceptions import ImproperlyConfigured
 from contextd import environment, secret_key
 from tests.server import ROOT
 
+MISSING_WITH = {"CONTEXTD_OAUTH_ISSUER": "CONTEXTD_OAUTH_AUDIENCE"}
+
 
 @pytest.mark.parametrize(
     ("name", "value", "wanted"),
@@ -37,7 +39,11 @@ from tests.server import ROOT
         ("CONTEXTD_INDEX_ROOTS", "/srv/code, projects", "must be absolute paths"),
         ("CONTEXTD_RATE_LIMITS", "maybe", "must be 'on' or 'off'"),
         ("CONTEXTD_LOG_LEVEL", "loud", "must be 'DEBUG', 'INFO', 'WARNING' or 'ERROR'"),
-        ("CONTEXTD_OAUTH_ISSUER", "https://login.example.com", "tokens for others must not count"),
+        (
+            "CONTEXTD_OAUTH_ISSUER",
+            "https://login.example.com",
+            "to refuse tokens for other servers",
+        ),
     ],
 )
 def test_a_wrong_value_is_one_line_that_says_what_is_wanted(
@@ -50,7 +56,7 @@ def test_a_wrong_value_is_one_line_that_says_what_is_wanted(
 
     line = str(refused.value)
     assert wanted in line
-    assert line.startswith(f"{name}: ") or name == "CONTEXTD_OAUTH_ISSUER"
+    assert line.startswith(f"{MISSING_WITH.get(name, name)}: ")
     assert "hunter2" not in line
     assert "^" not in line
 

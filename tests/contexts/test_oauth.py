@@ -249,7 +249,7 @@ def test_an_issuer_without_an_audience_is_no_configuration(
     monkeypatch.setenv("CONTEXTD_OAUTH_ISSUER", "https://issuer.example.com")
 
     with pytest.raises(
-        ImproperlyConfigured, match="CONTEXTD_OAUTH_AUDIENCE: needed with CONTEXTD_OAUTH_ISSUER"
+        ImproperlyConfigured, match="CONTEXTD_OAUTH_AUDIENCE: required with CONTEXTD_OAUTH_ISSUER"
     ):
         environment.read()
 

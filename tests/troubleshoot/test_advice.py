@@ -204,7 +204,7 @@ def test_hostile_words_stay_words(call: Call, known: Known, model: ModelServer) 
 
 def test_a_model_needs_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTEXTD_LLM_BASE_URL", "https://models.example.com/v1")
-    with pytest.raises(Exception, match="CONTEXTD_LLM_MODEL: needed with CONTEXTD_LLM_BASE_URL"):
+    with pytest.raises(Exception, match="CONTEXTD_LLM_MODEL: required with CONTEXTD_LLM_BASE_URL"):
         environment.read()
 
 
