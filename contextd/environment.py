@@ -217,8 +217,8 @@ class Environment(BaseSettings):
     )
     login_rate: RequestRate = Field(
         "10/m",
-        description="Attempts to log in as one user from one address; failed ones of all users from "
-        "one address may be ten times as many.",
+        description="Attempts to log in as one user from one address; failures of all "
+        "users from one address may be ten times as many.",
     )
     rate_limits: Switch = Field(
         "on",

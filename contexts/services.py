@@ -192,11 +192,15 @@ def named_in_admin(model: type[Named], field: str, name: str) -> Named:
 
 
 def named(model: type[Named], field: str, name: str) -> Named:
-    """Raises NotFound for a name that nobody has."""
+    """Return the record of that name. Raise NotFound if there is none."""
     found = model._default_manager.filter(**{field: name}).first()
     if found is None:
         raise NotFound(f"there is no {model._meta.verbose_name} named {name!r}")
     return found
+
+
+def context_named(name: str) -> Context:
+    return named(Context, "name", name)
 
 
 def mistakes(context: Context) -> list[str]:

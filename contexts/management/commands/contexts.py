@@ -1,30 +1,28 @@
 """`manage.py contexts list|create|grant|revoke|validate`."""
 
-import json
 from argparse import ArgumentParser
+from json import dumps
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 
 from contextd import projects
 from contextd.auth import local_caller
-from contextd.errors import ContextdError
+from contextd.management.actions import ActionCommand
 from contextd.management.arguments import folder
 from contexts import services
 from contexts.models import Context, Permission
 
 
-class Command(BaseCommand):
-    help = "List, create and check contexts; let users and groups use them, or no more."
-    requires_system_checks = []
+class Command(ActionCommand):
+    help = "List, create and check contexts; grant and revoke their use."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True)
-        listing = actions.add_parser("list", help="show all contexts")
-        listing.add_argument("--json", action="store_true", help="with all that they hold")
-        create = actions.add_parser("create", help="make a context")
+    def add_actions(self) -> None:
+        listing = self.add_action("list", self.list_contexts, help="show all contexts")
+        listing.add_argument("--json", action="store_true", help="print all their fields as JSON")
+        create = self.add_action("create", self.create, help="create a context")
         create.add_argument("name")
         create.add_argument("--description", default="")
         create.add_argument("--tools", nargs="*", default=[], help="names or globs")
@@ -35,31 +33,27 @@ class Command(BaseCommand):
         )
         create.add_argument("--all-projects", action="store_true")
         create.add_argument(
-            "--needs-review", action="store_true", help="what is made in it waits for a person"
+            "--needs-review", action="store_true", help="what is created in it waits for a person"
         )
-        create.add_argument("--open", action="store_true", help="to everybody with an account")
-        add_grant(actions.add_parser("grant", help="let a user or a group use a context"))
-        add_holder(actions.add_parser("revoke", help="take a grant back"))
-        validate = actions.add_parser("validate", help="look for likely mistakes; fails if any")
+        create.add_argument("--open", action="store_true", help="let every user use it")
+        add_grant(self.add_action("grant", self.grant, help="let a user or a group use a context"))
+        add_holder(self.add_action("revoke", self.revoke, help="remove a grant"))
+        validate = self.add_action(
+            "validate", self.validate, help="report likely mistakes; fails if there are any"
+        )
         validate.add_argument("name", nargs="?")
 
-    def handle(self, *args: Any, action: str, **options: Any) -> None:
-        try:
-            getattr(self, action)(options)
-        except ContextdError as error:
-            raise CommandError(error.message) from None
-
-    def list(self, options: dict[str, Any]) -> None:
+    def list_contexts(self, *, json: bool, **options: Any) -> None:
         contexts = Context.objects.prefetch_related(
             "projects", "grants__user", "grants__group", "grants__context"
         )
-        if options["json"]:
-            self.stdout.write(json.dumps([described(context) for context in contexts], indent=2))
+        if json:
+            self.stdout.write(dumps([described(context) for context in contexts], indent=2))
             return
         for context in contexts:
             self.stdout.write(f"{context}\t{state(context)}\t{context.description}")
 
-    def create(self, options: dict[str, Any]) -> None:
+    def create(self, **options: Any) -> None:
         context = Context(
             name=options["name"],
             description=options["description"],
@@ -81,23 +75,18 @@ class Command(BaseCommand):
         self.stdout.write(f"created: {context}")
         self.warn(context)
 
-    def grant(self, options: dict[str, Any]) -> None:
+    def grant(self, *, name: str, permission: str, user: str, group: str, **options: Any) -> None:
         given = services.grant(
-            context_named(options["name"]),
-            Permission(options["permission"]),
-            user=options["user"],
-            group=options["group"],
+            services.context_named(name), Permission(permission), user=user, group=group
         )
         self.stdout.write(str(given))
 
-    def revoke(self, options: dict[str, Any]) -> None:
-        context = context_named(options["name"])
-        services.revoke(context, user=options["user"], group=options["group"])
+    def revoke(self, *, name: str, user: str, group: str, **options: Any) -> None:
+        services.revoke(services.context_named(name), user=user, group=group)
         self.stdout.write("revoked")
 
-    def validate(self, options: dict[str, Any]) -> None:
-        name = options["name"]
-        chosen = [context_named(name)] if name else list(Context.objects.all())
+    def validate(self, *, name: str | None, **options: Any) -> None:
+        chosen = [services.context_named(name)] if name else list(Context.objects.all())
         if sum(self.warn(context) for context in chosen):
             raise CommandError("these are likely mistakes")
         self.stdout.write("no mistakes found")
@@ -119,10 +108,6 @@ def add_holder(parser: ArgumentParser) -> None:
     holder = parser.add_mutually_exclusive_group(required=True)
     holder.add_argument("--user", default="")
     holder.add_argument("--group", default="", help="everybody in it")
-
-
-def context_named(name: str) -> Context:
-    return services.named(Context, "name", name)
 
 
 def state(context: Context) -> str:

@@ -1,28 +1,26 @@
 """`manage.py token create|list|revoke`: bearer tokens for MCP and REST clients."""
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentTypeError
 from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
-from contextd.errors import ContextdError
+from contextd.management.actions import ActionCommand
 from contexts import services, tokens
-from contexts.models import Context, Token
+from contexts.models import Token
 
 MAX_NAME_LENGTH = 100
 MAX_DAYS = 36_500
 
 
-class Command(BaseCommand):
+class Command(ActionCommand):
     help = "Create, list and revoke the bearer tokens of MCP and REST clients."
-    requires_system_checks = []
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True)
-        create = actions.add_parser("create", help="make a token and print it this one time")
+    def add_actions(self) -> None:
+        create = self.add_action("create", self.create, help="create a token and print it once")
         create.add_argument("--user", required=True, help="the user it acts as")
         create.add_argument(
             "--name", type=short_name, required=True, help="where it is used, such as 'laptop'"
@@ -33,22 +31,16 @@ class Command(BaseCommand):
             "--context",
             action="append",
             dest="contexts",
-            help="use it only in this one; may be given several times; all when absent",
+            help="a context it may use; may be given several times; all when absent",
         )
         create.add_argument(
-            "--default-context", help="where requests work that name none; else 'default'"
+            "--default-context", help="the context of requests that name none; otherwise 'default'"
         )
-        actions.add_parser("list", help="show all tokens, without their secrets")
-        revoke = actions.add_parser("revoke", help="end a token at once")
+        self.add_action("list", self.list_tokens, help="show all tokens, without their secrets")
+        revoke = self.add_action("revoke", self.revoke, help="end a token at once")
         revoke.add_argument("id", type=int)
 
-    def handle(self, *args: Any, action: str, **options: Any) -> None:
-        try:
-            getattr(self, action)(options)
-        except ContextdError as error:
-            raise CommandError(error.message) from None
-
-    def create(self, options: dict[str, Any]) -> None:
+    def create(self, **options: Any) -> None:
         owner = get_user_model().objects.filter(username=options["user"]).first()
         if owner is None:
             raise CommandError(
@@ -60,21 +52,21 @@ class Command(BaseCommand):
             name=options["name"],
             expires_at=timezone.now() + options["days"] if options["days"] else None,
             is_read_only=options["read_only"],
-            contexts=[context_named(name) for name in names] if names else None,
-            default_context=context_named(default) if default else None,
+            contexts=[services.context_named(name) for name in names] if names else None,
+            default_context=services.context_named(default) if default else None,
         )
         self.stdout.write(secret)
 
-    def list(self, options: dict[str, Any]) -> None:
+    def list_tokens(self, **options: Any) -> None:
         for token in Token.objects.select_related("user").prefetch_related("contexts"):
             self.stdout.write(f"{token.pk}\t{token}\t{token.user}\t{scope(token)}\t{state(token)}")
         if not Token.objects.exists():
             self.stdout.write("There are no tokens; create one with: token create")
 
-    def revoke(self, options: dict[str, Any]) -> None:
-        token = Token.objects.filter(pk=options["id"]).first()
+    def revoke(self, *, id: int, **options: Any) -> None:
+        token = Token.objects.filter(pk=id).first()
         if token is None:
-            raise CommandError(f"there is no token {options['id']}; see manage.py token list")
+            raise CommandError(f"there is no token {id}; see manage.py token list")
         tokens.revoke(token)
         self.stdout.write(f"revoked: {token}")
 
@@ -89,10 +81,6 @@ def days(text: str) -> timedelta:
     if not text.isdecimal() or not 1 <= float(text) <= MAX_DAYS:
         raise ArgumentTypeError(f"a whole number from 1 to {MAX_DAYS}; omit it for no expiry")
     return timedelta(days=int(text))
-
-
-def context_named(name: str) -> Context:
-    return services.named(Context, "name", name)
 
 
 def scope(token: Token) -> str:

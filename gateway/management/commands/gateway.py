@@ -3,48 +3,40 @@
 from argparse import REMAINDER, ArgumentParser, ArgumentTypeError
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from contextd.errors import ContextdError
+from contextd.management.actions import ActionCommand
 from gateway import offering, pinning, place, policy, services
 from gateway.models import DEFAULT_STARTUP_TIMEOUT_MS, Isolation, Transport, Upstream
 
 
-class Command(BaseCommand):
-    help = "List, add, look at and restart upstreams: other MCP servers behind this one."
-    requires_system_checks = []
+class Command(ActionCommand):
+    help = "List, add, show and restart upstreams: other MCP servers behind this one."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True)
-        actions.add_parser("list", help="show all upstreams and how they are")
-        add_add(actions.add_parser("add", help="make one"))
-        for action, told in {
-            "show": "what it offers, what is held back and why, and what happened to it",
-            "test": "whether it answers, and what it offers",
-            "restart": "start it anew, also one that was given up",
-            "refresh": "list what it offers anew",
-            "remove": "take it and all that it offers away",
-        }.items():
-            actions.add_parser(action, help=told).add_argument("namespace")
-        approve = actions.add_parser("approve", help="let clients see what is held back")
+    def add_actions(self) -> None:
+        self.add_action("list", self.list_upstreams, help="show all upstreams and their states")
+        add_fields(self.add_action("add", self.add, help="create an upstream"))
+        for name, run, explanation in (
+            ("show", self.show, "show what it offers, what is held back and why, and its events"),
+            ("test", self.test, "report whether it answers, and what it offers"),
+            ("restart", self.restart, "start it again, also after it was given up"),
+            ("refresh", self.refresh, "list again what it offers"),
+            ("remove", self.remove, "remove it with all that it offers"),
+        ):
+            self.add_action(name, run, help=explanation).add_argument("namespace")
+        approve = self.add_action("approve", self.approve, help="let clients see what is held back")
         approve.add_argument("namespace")
-        approve.add_argument("name", help="of the tool or prompt; of a resource, its address there")
-        approve.add_argument("shown", help="the digest that `show` tells: what is approved is that")
+        approve.add_argument(
+            "name", help="name of a tool or prompt, or address of a resource there"
+        )
+        approve.add_argument("shown", help="digest of the definition, as `show` prints it")
 
-    def handle(self, *args: Any, action: str, **options: Any) -> None:
-        try:
-            getattr(self, action)(**options)
-        except ContextdError as error:
-            raise CommandError(error.message) from None
-
-    def list(self, **options: Any) -> None:
+    def list_upstreams(self, **options: Any) -> None:
         for upstream in Upstream.objects.all():
             state = services.described(upstream) if upstream.is_enabled else "switched off"
             self.stdout.write(f"{upstream}\t{upstream.transport}\t{state}")
         if not Upstream.objects.exists():
             self.stdout.write("There are no upstreams; add one with: gateway add NAME ...")
         if not place.is_reached():
-            self.stderr.write(f"{place.not_running()}: the states are the last that were noted")
+            self.stderr.write(f"{place.not_running()}: the states are the last known ones")
 
     def add(self, namespace: str, **options: Any) -> None:
         upstream = Upstream(
@@ -107,7 +99,7 @@ class Command(BaseCommand):
         return link.control(action, namespace)
 
 
-def add_add(parser: ArgumentParser) -> None:
+def add_fields(parser: ArgumentParser) -> None:
     parser.add_argument("namespace")
     parser.add_argument("--url", default="", help="of an upstream over Streamable HTTP")
     parser.add_argument("--container", default="", help="run the command in this container")
