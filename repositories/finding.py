@@ -110,16 +110,22 @@ def scope_of(
         within = frozenset([project.pk])
     if repository:
         files = files.filter(repository=repository)
-    scope = everything_in(within)
+    scope = files_of(indexed_in(within), within)
     if not (paths or languages or repository):
         return scope
     return Scope(within, files & scope.candidates)
 
 
-def everything_in(within: frozenset[int] | None) -> Scope:
-    """All files of these projects, None for all, but those of folders that have been deleted."""
-    gone = those_gone(within)
+def files_of(repositories: Sequence[Repository], within: frozenset[int] | None) -> Scope:
+    """Limit a search to these repositories, all that `within` has, except deleted folders."""
+    gone = [repository.pk for repository in repositories if is_gone(repository)]
     return Scope(within, SourceFile.objects.exclude(repository__in=gone) if gone else None)
+
+
+def indexed_in(within: frozenset[int] | None) -> list[Repository]:
+    """Return the repositories of these projects, or all with None; only their paths are read."""
+    indexed = Repository.objects.only("path")
+    return list(indexed if within is None else indexed.filter(project__in=within))
 
 
 def project_at(caller: Caller, path: str | None, git_remote: str | None) -> Project | None:
@@ -151,14 +157,6 @@ def holding(caller: Caller, path: str) -> Repository | None:
     return max(
         visible.filter(path__in=above), key=lambda repository: len(repository.path), default=None
     )
-
-
-def those_gone(within: frozenset[int] | None) -> list[int]:
-    """Repositories whose folder has been deleted: nothing of them may take the place of others."""
-    kept = Repository.objects.only("path")
-    if within is not None:
-        kept = kept.filter(project__in=within)
-    return [one.pk for one in kept if is_gone(one)]
 
 
 def is_gone(repository: Repository) -> bool:

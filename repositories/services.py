@@ -323,8 +323,11 @@ def find(
 
 
 def find_files(query: str, within: frozenset[int] | None, limit: int) -> FoundFiles:
-    """Among the files of those projects, None for all, ranked and scored as checkpoints are."""
-    scope = finding.everything_in(within)
+    """Find files of these projects, or of all with None, ranked and scored as checkpoints are."""
+    indexed = finding.indexed_in(within)
+    if not indexed:
+        return FoundFiles([], None)
+    scope = finding.files_of(indexed, within)
     for most in (limit, DEEPER * limit):
         found = search.find(
             query, domain=DOMAIN, projects=within, shared=False, records=scope.files, limit=most
