@@ -145,7 +145,7 @@ def _create(caller: Caller, root: str, remote: str | None) -> Project:
 def _not_held(caller: Caller, root: str) -> NotAllowed:
     """The same whether there is such a project elsewhere or not."""
     return NotAllowed(
-        f"the context {caller.context!r} holds no project for {root}; ask an admin to add it",
+        f"the context {caller.context!r} contains no project for {root}; ask an admin to add it",
         field="project_path",
     )
 

@@ -192,7 +192,7 @@ def check(caller: Caller, *names: str) -> None:
     """Raises NotAllowed when the caller's context holds neither: a form of address, an address."""
     if not caller.entry.has_resource(*names):
         raise NotAllowed(
-            f"the context {caller.context!r} does not hold the resource {names[-1]}",
+            f"the context {caller.context!r} does not contain the resource {names[-1]}",
             context=caller.context,
         )
 

@@ -26,7 +26,7 @@ GIVEN_BY_ADMINS = ["name", "all_projects", "projects", "calls_per_second", "call
 
 
 def may_change(request: HttpRequest, context: Context | None) -> bool:
-    """Staff with Django's own permission may, and whoever has the grant `manage` there."""
+    """Return whether the user has Django's permission or the `manage` grant of the context."""
     if may_change_all(request):
         return True
     managed = managed_by(request)
@@ -42,12 +42,12 @@ def may_change_all(request: HttpRequest) -> bool:
 
 
 def is_default(context: Context | None) -> bool:
-    """Requests that name no context, and the admin itself, work in it: it stays."""
+    """Return whether requests that name no context, and the admin, use it: it must stay."""
     return context is not None and context.name == DEFAULT_CONTEXT
 
 
 class PartOfContext(TabularInline[Any, Context]):
-    """Changed by whoever may change its context."""
+    """Editable by everyone who may change its context."""
 
     extra = 0
 
@@ -69,7 +69,7 @@ class GrantInline(PartOfContext):
 
 
 class VariableForm(forms.ModelForm[Variable]):
-    """What is secret does not go to the browser again."""
+    """Does not send secret values to the browser again."""
 
     value = forms.CharField(widget=widgets.Textarea({"rows": 1, "cols": 40}), required=False)
 
@@ -118,7 +118,7 @@ class VariableInline(PartOfContext):
 class ContextAdmin(Transferable, ModelAdmin[Context]):
     group, icon = "Access", "shield_person"
     about = (
-        "What assistants see and may use: tools, projects, rates. Those that name none are in the "
+        "What assistants see and may use: tools, projects, rates. Those that name none use the "
         "one named default."
     )
     rows = ContextRows
@@ -185,7 +185,7 @@ class TokenForm(forms.ModelForm[Token]):
 
 
 class TokenRows(Rows):
-    """Without their digests."""
+    """Tokens without their digests."""
 
     columns = [
         *("user", "name", "hint", "is_read_only", "all_contexts", "contexts", "default_context"),
@@ -196,10 +196,10 @@ class TokenRows(Rows):
 
 @admin.register(Token)
 class TokenAdmin(Exportable, ModelAdmin[Token]):
-    """Superusers see the tokens of all; other staff see and make their own."""
+    """Superusers see the tokens of all users; other staff see and create their own."""
 
     group, icon = "Access", "key"
-    about = "What assistants log in with. A token is shown one time, when it is made."
+    about = "What assistants log in with. A token is shown once, when it is created."
     rows = TokenRows
     form = TokenForm
     list_display = [
@@ -245,7 +245,7 @@ class TokenAdmin(Exportable, ModelAdmin[Token]):
             default_context=obj.default_context,
         )
         obj.pk = token.pk
-        messages.warning(request, f"Copy the token now, it is shown this one time: {secret}")
+        messages.warning(request, f"Copy the token now, it is shown only once: {secret}")
 
     @admin.action(description="Revoke the selected tokens", permissions=["change"])
     def revoke_selected(self, request: HttpRequest, queryset: QuerySet[Token]) -> None:
@@ -269,7 +269,7 @@ class InContext(admin.SimpleListFilter):
 
 
 class AuditRows(Rows):
-    """Without connections, whose names may be ids of sessions."""
+    """Audit entries without connections, whose names may be session ids."""
 
     columns = [
         *("at", "principal", "user", "operation", "context", "door", "client"),
@@ -280,7 +280,7 @@ class AuditRows(Rows):
 @admin.register(AuditEntry)
 class AuditEntryAdmin(Exportable, ReadOnly, ModelAdmin[AuditEntry]):
     group, icon = "Activity", "receipt_long"
-    about = "Who called what, and what was refused."
+    about = "Calls by user, with their outcome, and refused entries."
     rows = AuditRows
     list_display = [
         "at", "principal", "user", "operation", "context", "door", "client", "outcome",

@@ -21,10 +21,10 @@ ROWS_PER_DELETE = 10_000
 WRITE_EVERY_SECONDS = 0.25
 
 GIVEN = [field for field in AuditEntry._meta.concrete_fields if not field.primary_key]
-# Every call pays for this, so it is SQL. Sent together the two statements are one transaction,
-# and nobody waits until it is on disk: a crash of the database loses its last moments. Users are
-# locked first, as when all tables are emptied by name, so that neither waits for the other.
-# A user who was deleted in the meantime must not keep the others' entries out.
+# Every call pays for this, so it is SQL. Sent together, the two statements are one transaction, and
+# nobody waits until it is on disk: a database crash loses the last moments. Users are locked first,
+# in the order in which emptying all tables locks them, to avoid a deadlock. The join keeps the
+# entries of others when a user was deleted in the meantime.
 INSERT = """
 SET LOCAL synchronous_commit = off; SELECT FROM auth_user LIMIT 0;
 INSERT INTO {table} ({columns})
@@ -35,7 +35,7 @@ LEFT JOIN auth_user ON auth_user.id = entry.user_id
 logger = logging.getLogger(__name__)
 
 Entry = list[Any]
-"""The values of one entry, in the order of the columns."""
+"""The values of one entry, in column order."""
 
 
 def record_call(operation: Operation, caller: Caller, category: str, seconds: float) -> None:
@@ -56,7 +56,7 @@ def record_call(operation: Operation, caller: Caller, category: str, seconds: fl
 def record_refusal(
     principal: Principal, context: str | None, door: Door, client: str, category: str
 ) -> None:
-    """Of somebody who is known and was not let in."""
+    """Record that a known principal was refused."""
     record(
         principal=principal.name,
         user_id=principal.user_id,
@@ -79,7 +79,7 @@ def record(**values: Any) -> None:
 
 
 def storable(value: Any, max_length: int | None) -> Any:
-    """Make texts storable, so that no client escapes the audit by the name it gives itself."""
+    """Return the value with storable texts, so that no client evades the audit by its name."""
     return printable(value, max_length) if isinstance(value, str) else value
 
 
@@ -87,7 +87,7 @@ def write_now(entry: Entry) -> None:
     try:
         write([entry])
     except OperationalError as error:
-        logger.warning("a call stands in no audit: %s", error)
+        logger.warning("a call is missing from the audit: %s", error)
 
 
 def write(entries: Sequence[Entry]) -> None:
@@ -110,13 +110,13 @@ _buffer: Buffer[Entry] | None = None
 
 
 def collect() -> None:
-    """From now on entries are written some at a time; a process that is killed loses the last."""
+    """Write entries in batches from now on; a process that is killed loses the last ones."""
     global _buffer
     _buffer = Buffer("entries of the audit", write, WRITE_EVERY_SECONDS)
 
 
 def write_collected() -> None:
-    """Write the rest; from now on each entry is written at once again."""
+    """Write the remaining entries, and write each entry at once from now on."""
     global _buffer
     if _buffer is not None:
         buffer, _buffer = _buffer, None
@@ -124,7 +124,7 @@ def write_collected() -> None:
 
 
 def expire() -> None:
-    """Delete what is older than CONTEXTD_AUDIT_DAYS, some at a time."""
+    """Delete entries older than CONTEXTD_AUDIT_DAYS, in batches."""
     oldest = timezone.now() - timedelta(days=settings.CONTEXTD_AUDIT_DAYS)
     old = AuditEntry.objects.filter(at__lt=oldest).order_by("at").values("pk")[:ROWS_PER_DELETE]
     while AuditEntry.objects.filter(pk__in=old).delete()[0]:

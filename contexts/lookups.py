@@ -1,6 +1,4 @@
-"""The two questions that every call asks, in SQL: the ORM would take longer to put them together
-than the database takes to answer.
-"""
+"""The two look-ups of every call, in SQL, since the ORM takes longer than the database."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -43,7 +41,7 @@ BY_NAME = """
 
 @dataclass(frozen=True, slots=True)
 class KnownToken:
-    """A token, whether it still counts or not; the fields are the columns of BY_DIGEST."""
+    """A token, valid or not; the fields are the columns of BY_DIGEST."""
 
     id: int
     name: str
@@ -60,9 +58,9 @@ class KnownToken:
 
 @dataclass(frozen=True, slots=True)
 class ActiveContext:
-    """A context, and what is granted in it to one visitor; the fields are the columns of BY_NAME.
+    """A context and what it grants to one visitor; the fields are the columns of BY_NAME.
 
-    `visitor_id` is None for somebody without an active account.
+    `visitor_id` is None without an active account.
     """
 
     name: str

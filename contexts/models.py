@@ -24,12 +24,12 @@ context_name = RegexValidator(
     r"^[a-z0-9][a-z0-9._-]*\Z", "Use lower-case letters, digits, dots, dashes and underscores."
 )
 variable_name = RegexValidator(
-    r"^[A-Za-z_][A-Za-z0-9_]*\Z", "Use letters, digits and underscores; begin with no digit."
+    r"^[A-Za-z_][A-Za-z0-9_]*\Z", "Use letters, digits and underscores; do not begin with a digit."
 )
 
 
 class Permission(models.TextChoices):
-    """Each holds the ones before it."""
+    """Permissions on a context; each includes the ones before it."""
 
     READ = "read", "read: use what only reads"
     EXECUTE = "execute", "execute: use everything in it"
@@ -47,7 +47,7 @@ def globs_of(what: str, example: str) -> "ArrayField[list[str], list[str]]":
 
 class ContextQuerySet(models.QuerySet["Context"]):
     def managed_by(self, user_id: int) -> Self:
-        """Those where the user, or a group of theirs, has the grant `manage`."""
+        """Return the contexts where the user, or a group of theirs, has the grant `manage`."""
         managing = Grant.objects.filter(
             Q(user=user_id) | Q(group__user=user_id), permission=Permission.MANAGE
         )
@@ -59,30 +59,32 @@ class Context(models.Model):
 
     name = models.CharField(max_length=MAX_NAME_LENGTH, unique=True, validators=[context_name])
     description = models.TextField(max_length=1000, blank=True)
-    is_active = models.BooleanField(default=True, help_text="Off: it is as if it did not exist")
+    is_active = models.BooleanField(
+        default=True, help_text="Off: it is treated as if it did not exist"
+    )
     is_open = models.BooleanField(
         default=False, help_text="Everybody with an account may execute in it, without a grant"
     )
     tools = globs_of("Names of tools", "checkpoint_*")
     resources = globs_of("URIs of resources", "checkpoint://*")
     prompts = globs_of("Names of prompts", "review_*")
-    all_projects = models.BooleanField(default=False, help_text="It holds every project")
+    all_projects = models.BooleanField(default=False, help_text="It contains every project")
     projects = models.ManyToManyField(
         Project,
         blank=True,
         related_name="contexts",
-        help_text="Whose records are seen in it; none: only knowledge that belongs to no project",
+        help_text="Projects whose records are visible in it; none: only shared knowledge",
     )
     needs_review = models.BooleanField(
         default=False,
-        help_text="What assistants make or change in it for others to follow, such as skills, "
-        "waits until a person has published it",
+        help_text="Skills and other instructions that assistants create or change in it "
+        "wait until a person has published them",
     )
     calls_per_second = models.PositiveSmallIntegerField(
         null=True, blank=True, help_text="For each connection and tool; empty: the tool's own rate"
     )
     calls_at_once = models.PositiveSmallIntegerField(
-        null=True, blank=True, help_text="How many may come in one burst"
+        null=True, blank=True, help_text="Maximum number in one burst"
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -107,7 +109,7 @@ class Context(models.Model):
                 condition=~Q(name=DEFAULT_CONTEXT) | Q(is_active=True),
                 name="context_default_stays",
                 violation_error_message=(
-                    "Requests that name no context work in this one, and so does the admin. "
+                    "Requests that name no context use this one, and so does the admin. "
                     "To keep people out, close it: then they need a grant."
                 ),
             ),
@@ -118,7 +120,7 @@ class Context(models.Model):
 
 
 class Grant(models.Model):
-    """Lets a user, or everybody in a group, use a context."""
+    """Lets a user, or all members of a group, use a context."""
 
     context = models.ForeignKey(Context, models.CASCADE, related_name="grants")
     user = models.ForeignKey(
@@ -143,7 +145,7 @@ class Grant(models.Model):
                 fields=["context", "user", "group"],
                 nulls_distinct=False,
                 name="grant_once",
-                violation_error_message="They have a grant already; change that one.",
+                violation_error_message="There is already a grant for them; change that one.",
             ),
         ]
 
@@ -153,7 +155,7 @@ class Grant(models.Model):
 
 
 class Variable(Encrypted):
-    """A value that the tools of a context can read and nobody else."""
+    """A value that only the tools of a context can read."""
 
     context = models.ForeignKey(Context, models.CASCADE, related_name="variables")
     name = models.CharField(max_length=100, validators=[variable_name])
@@ -165,7 +167,7 @@ class Variable(Encrypted):
             models.UniqueConstraint(
                 fields=["context", "name"],
                 name="variable_once",
-                violation_error_message="The context has a variable of this name.",
+                violation_error_message="The context already has a variable of this name.",
             )
         ]
 
@@ -174,7 +176,7 @@ class Variable(Encrypted):
 
 
 class Token(models.Model):
-    """A bearer token of a user. Only its digest is kept."""
+    """A bearer token of a user. Only its digest is stored."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=100, help_text="Where it is used, such as 'laptop'")
@@ -187,7 +189,7 @@ class Token(models.Model):
         default=True, help_text="It can be used in every context that its user may use"
     )
     contexts = models.ManyToManyField(
-        Context, blank=True, related_name="+", help_text="Else only in these"
+        Context, blank=True, related_name="+", help_text="Otherwise only in these"
     )
     default_context = models.ForeignKey(
         Context,
@@ -195,7 +197,7 @@ class Token(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        help_text="Where requests work that name no context; empty: in 'default'",
+        help_text="Context of requests that name none; empty: 'default'",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)
@@ -210,13 +212,13 @@ class Token(models.Model):
 
 
 def digest_of(secret: str) -> str:
-    """SHA-256: the secret is 256 random bits, so a slow hash would add nothing."""
+    """Return the SHA-256: the secret is 256 random bits, so a slow hash would add nothing."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
     def visible_to(self, caller: Caller) -> Self:
-        """One's own; all in the context with `manage`, and all there are on one's own machine."""
+        """Return the caller's own entries; with `manage` those of its context; locally all."""
         if caller.is_local:
             return self
         if caller.entry.permission == Permission.MANAGE.value:
@@ -232,7 +234,9 @@ class AuditEntry(models.Model):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
-    operation = models.CharField(max_length=150, help_text="'-': refused before any was called")
+    operation = models.CharField(
+        max_length=150, help_text="'-': refused before an operation was called"
+    )
     context = models.CharField(max_length=MAX_NAME_LENGTH)
     door = models.CharField(max_length=10, choices=[(door, door) for door in get_args(Door)])
     client = models.CharField(max_length=100)

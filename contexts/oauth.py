@@ -1,4 +1,4 @@
-"""Access tokens of an OAuth 2.1 issuer, of which contextd is a resource server."""
+"""Access tokens of an OAuth 2.1 issuer; contextd is a resource server for it."""
 
 import logging
 import threading
@@ -19,7 +19,7 @@ from contextd import limits
 from contextd.callers import Principal
 from contextd.errors import TimedOut
 
-# Those with a public key, so that nobody can sign with what the issuer publishes.
+# Only algorithms with a public key, so that nobody can sign with what the issuer publishes.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
 LOOKUP_SECONDS = 5
 CLOCK_SKEW_SECONDS = 10
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 def principal_of(token: str) -> Principal | None:
-    """Whom a token of the configured issuer stands for; None when it is not valid for us.
+    """Return the principal of a token of the configured issuer, or None if it is not valid here.
 
     Signature, issuer, audience and expiry are checked, and its user must exist here.
     """
@@ -59,14 +59,14 @@ def verified(token: str) -> dict[str, Any]:
 
 
 def user_of(claims: dict[str, Any]) -> AbstractBaseUser | None:
-    """The one active user that the token names, by e-mail address or by user name."""
+    """Return the only active user that the token names, by e-mail address or user name."""
     claim = settings.CONTEXTD_OAUTH_USER_CLAIM
     name = claims.get(claim)
     if not isinstance(name, str) or not name:
         logger.warning("an OAuth token has no claim %r (CONTEXTD_OAUTH_USER_CLAIM)", claim)
         return None
     if claim == "email" and claims.get("email_verified", True) not in (True, "true"):
-        logger.warning("an OAuth token has an e-mail address that its issuer did not verify")
+        logger.warning("an OAuth token has an e-mail address that its issuer has not verified")
         return None
     field = "email__iexact" if claim == "email" else "username"
     users = get_user_model().objects.filter(**{field: name}, is_active=True)[:2]
@@ -77,7 +77,7 @@ def user_of(claims: dict[str, Any]) -> AbstractBaseUser | None:
 
 
 class Issuer:
-    """Its keys: fetched when one is needed, then kept for minutes."""
+    """The issuer's keys: fetched when needed, then kept for minutes."""
 
     def __init__(self, name: str, jwks_url: str | None) -> None:
         self.name = name
@@ -87,8 +87,8 @@ class Issuer:
         self._silent_until = 0.0
 
     def key_of(self, token: str) -> jwt.PyJWK:
-        """Raises TimedOut while the issuer does not answer, and then asks no more for a while."""
-        jwt.get_unverified_header(token)  # what is no JWT is worth no question
+        """Return the key. Raise TimedOut while the issuer does not answer."""
+        jwt.get_unverified_header(token)  # anything but a JWT needs no request to the issuer
         with self._lock:
             if time.monotonic() < self._silent_until:
                 raise no_answer(self.name)
@@ -118,14 +118,14 @@ def no_answer(issuer: str) -> TimedOut:
 
 
 class Metadata(BaseModel):
-    """What we need of what an issuer says about itself."""
+    """The part of an issuer's metadata that is needed here."""
 
     issuer: str
     jwks_uri: str
 
 
 def discover(issuer: str) -> str:
-    """Where its keys are, by its own metadata (RFC 8414, else OpenID Connect)."""
+    """Return where its keys are, from its metadata (RFC 8414, else OpenID Connect)."""
     for address in metadata_addresses(issuer):
         response = httpx2.get(address, timeout=seconds_left())
         try:
@@ -134,7 +134,7 @@ def discover(issuer: str) -> str:
             continue
         if metadata.issuer == issuer:
             return metadata.jwks_uri
-    raise httpx2.HTTPError(f"no metadata of {issuer}")
+    raise httpx2.HTTPError(f"no metadata at {issuer}")
 
 
 def metadata_addresses(issuer: str) -> list[str]:

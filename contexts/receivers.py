@@ -1,4 +1,4 @@
-"""What follows when something was called, refused or changed."""
+"""Reactions to calls, refusals and changes."""
 
 from collections.abc import Collection
 from typing import Any, get_args
@@ -55,7 +55,7 @@ def announce(**signal: Any) -> None:
 
 @receiver([post_save, post_delete], sender=get_user_model())
 def announce_user(update_fields: Collection[str] | None = None, **signal: Any) -> None:
-    """One who is not active may nothing any more; that one logged in is no change."""
+    """Announce changed access, since inactive users lose theirs; ignore mere logins."""
     if update_fields is None or set(update_fields) != {"last_login"}:
         changes.announce_access()
 

@@ -11,11 +11,11 @@ from contexts import services
 from contexts.models import Context, Grant, Permission
 
 HELD = ["grants", "variables"]
-"""What only those see who may change the context."""
+"""Columns shown only to those who may change the context."""
 
 
 class ContextRows(RowsByField):
-    """Found by their names. Of variables the names alone go out, and none come in."""
+    """Contexts, identified by name. Variables are exported by name only, and never imported."""
 
     model, key = Context, "name"
     columns = [
@@ -52,7 +52,7 @@ class ContextRows(RowsByField):
 
 
 def place_of(project: Project) -> str:
-    """One of its folders, else its remote."""
+    """Return one of its folders, or its remote if it has none."""
     paths = [one.path for one in project.paths.all()]
     return paths[0] if paths else project.git_remote or project.name
 
@@ -60,7 +60,7 @@ def place_of(project: Project) -> str:
 def projects_at(places: list[Any]) -> list[Project]:
     found = {place: project_at(place) for place in map(str, places)}
     problems = [
-        {"error": f"projects: there is no project at {place!r}; import or make it first"}
+        {"error": f"projects: there is no project at {place!r}; import or create it first"}
         for place, project in found.items()
         if project is None
     ]
@@ -93,8 +93,8 @@ def given_to(context: Context, grant: Any) -> Grant:
 def problems_of(grant: Any) -> Iterator[str]:
     names = set(grant) if isinstance(grant, dict) else set()
     if names not in ({"user", "permission"}, {"group", "permission"}):
-        yield 'grants must be such as {"user": "anna", "permission": "read"}, or have a group'
+        yield 'grants must look like {"user": "anna", "permission": "read"}, or have a group'
     elif not all(isinstance(value, str) and value for value in grant.values()):
-        yield "grants: names and permissions must be texts"
+        yield "grants: names and permissions must be text"
     elif grant["permission"] not in Permission.values:
         yield f"grants: the permission must be one of {', '.join(Permission.values)}"

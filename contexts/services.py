@@ -30,19 +30,19 @@ NEEDED: dict[Effect, callers.Permission] = {
 
 @health_check("context")
 def probe() -> None:
-    """Requests that name no context have one to work in."""
+    """Check that the context of requests that name none exists."""
     try:
         is_there = Context.objects.filter(name=DEFAULT_CONTEXT).exists()
     except DatabaseError:
         raise Unhealthy("contexts cannot be read; run manage.py migrate") from None
     if not is_there:
-        raise Unhealthy(f"the context {DEFAULT_CONTEXT!r} is gone; create it again in the admin")
+        raise Unhealthy(f"the context {DEFAULT_CONTEXT!r} is missing; create it again in the admin")
 
 
 def enter(principal: Principal, name: str | None) -> Entry:
-    """What the context of that name, else the principal's own default, gives to the principal.
+    """Return what the named context, or the principal's default, grants the principal.
 
-    It is looked up for each call, so that a change counts from the next one on.
+    It is looked up for each call, so that a change applies to the next one.
     """
     chosen = name or principal.default_context or DEFAULT_CONTEXT
     context = lookups.context(chosen, principal.user_id) if is_name(chosen) else None
@@ -62,7 +62,7 @@ def enter(principal: Principal, name: str | None) -> Entry:
 
 
 def names_for(user_id: int) -> list[str]:
-    """The contexts that the user may enter."""
+    """Return the names of the contexts that the user may enter."""
     user = get_user_model().objects.get(pk=user_id)
     active = Context.objects.filter(is_active=True)
     if not user.is_superuser:
@@ -81,7 +81,7 @@ def is_name(text: str) -> bool:
 
 
 def permission_in(context: ActiveContext, principal: Principal) -> callers.Permission:
-    """The most that the principal may do there. Raises NotAllowed when that is nothing."""
+    """Return the principal's highest permission there. Raise NotAllowed if there is none."""
     if principal.contexts is not None and context.name not in principal.contexts:
         raise NotAllowed(
             f"this token may not be used in the context {context.name!r}", context=context.name
@@ -114,11 +114,11 @@ def rate_of(context: ActiveContext) -> Rate | None:
 
 
 def authorize(operation: Operation, caller: Caller) -> None:
-    """Raises NotAllowed, saying what is missing."""
+    """Raise NotAllowed, which names what is missing, unless the caller may use the operation."""
     entry = caller.entry
     if not is_held(operation, entry):
         raise NotAllowed(
-            f"the context {entry.name!r} does not hold the {operation.kind} {operation.name}",
+            f"the context {entry.name!r} does not contain the {operation.kind} {operation.name}",
             context=entry.name,
             name=operation.name,
         )
@@ -136,14 +136,14 @@ def authorize(operation: Operation, caller: Caller) -> None:
 
 def is_held(operation: Operation, entry: Entry) -> bool:
     if operation.kind == "resource":
-        return bool(entry.resources)  # which of its addresses, the reading itself looks up
+        return bool(entry.resources)  # the reading operation checks which addresses
     if operation.kind == "prompt":
         return entry.has_prompt(operation.name, operation.canonical_name)
     return entry.has_tool(operation.name, operation.canonical_name)
 
 
 def variables(caller: Caller) -> dict[str, str]:
-    """The values of the caller's context, by name."""
+    """Return the values of the caller's context, by name."""
     return {
         variable.name: readable(variable)
         for variable in Variable.objects.filter(context__name=caller.context)
@@ -162,7 +162,7 @@ def readable(variable: Variable) -> str:
 
 
 def grant(context: Context, permission: Permission, *, user: str = "", group: str = "") -> Grant:
-    """Give a user, or everybody in a group, that permission in place of the one they had."""
+    """Give a user, or all members of a group, this permission in place of the previous one."""
     given, _ = Grant.objects.update_or_create(
         context=context, **holder(user, group), defaults={"permission": permission}
     )
@@ -170,7 +170,7 @@ def grant(context: Context, permission: Permission, *, user: str = "", group: st
 
 
 def revoke(context: Context, *, user: str = "", group: str = "") -> None:
-    """Raises NotFound when they have no grant."""
+    """Remove a grant. Raise NotFound if there is none."""
     deleted, _ = Grant.objects.filter(context=context, **holder(user, group)).delete()
     if not deleted:
         raise NotFound(f"{user or group} has no grant in {context}")
@@ -183,7 +183,7 @@ def holder(user: str, group: str) -> dict[str, Any]:
 
 
 def named_in_admin(model: type[Named], field: str, name: str) -> Named:
-    """Return the user or group of that name. Raises NotFound, which says where to create it."""
+    """Return the user or group of that name. Raise NotFound, which says where to create it."""
     try:
         return named(model, field, name)
     except NotFound as error:
@@ -204,18 +204,18 @@ def context_named(name: str) -> Context:
 
 
 def mistakes(context: Context) -> list[str]:
-    """What an admin probably did not mean."""
+    """Return the likely mistakes in a context."""
     found = [
         *(f"{glob!r} matches no tool" for glob in context.tools if not is_tool(glob)),
         *(f"{glob!r} matches no resource" for glob in context.resources if not is_resource(glob)),
         *(f"{glob!r} matches no prompt" for glob in context.prompts if not is_prompt(glob)),
     ]
     if not (context.tools or context.resources or context.prompts):
-        found.append("it holds no tool, no resource and no prompt")
+        found.append("it contains no tool, no resource and no prompt")
     if not context.is_open and not context.grants.exists():
         found.append("only superusers may use it: it is not open and there is no grant")
     if not context.all_projects and not context.projects.exists():
-        found.append("it holds no project, so only shared knowledge is seen in it")
+        found.append("it contains no project, so only shared knowledge is visible in it")
     return found
 
 
@@ -225,7 +225,7 @@ def is_tool(glob: str) -> bool:
 
 
 def is_resource(glob: str) -> bool:
-    """Of a form that there is; whether something is at an address can change."""
+    """Return whether a resource has this form; whether something is at the address can change."""
     some = Entry(resources=(glob,))
     return any(
         some.has_resource(one.template) or one.pattern.fullmatch(glob)
@@ -234,7 +234,7 @@ def is_resource(glob: str) -> bool:
 
 
 def is_prompt(glob: str) -> bool:
-    """One that is always there, or of a family; whether that has one of the name can change."""
+    """Return whether a prompt or a family of prompts matches; a family can change."""
     is_fixed = any(Entry(prompts=(glob,)).has_prompt(one.name) for one in prompts.installed())
     is_made = any(glob.startswith(one.prefix) for one in prompts.families())
     some = Entry(prompts=(glob,))

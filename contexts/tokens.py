@@ -1,4 +1,4 @@
-"""Bearer tokens: made, looked up, revoked."""
+"""Bearer tokens: creation, look-up and revocation."""
 
 import secrets
 from collections.abc import Sequence
@@ -28,9 +28,9 @@ def create(
     contexts: Sequence[Context] | None = None,
     default_context: Context | None = None,
 ) -> tuple[Token, str]:
-    """The stored token and its secret, which is shown this one time.
+    """Return the stored token and its secret, which is shown only once.
 
-    `contexts` are the only ones it may be used in; when there is just one, it is the default.
+    `contexts` are the only ones it may be used in; a single one is also its default.
     """
     if contexts is not None and default_context is None and len(contexts) == 1:
         default_context = contexts[0]
@@ -52,7 +52,7 @@ def create(
 
 
 def check_default(default: Context | None, contexts: Sequence[Context] | None) -> None:
-    """Raises Invalid when the token could not be used in its own default."""
+    """Raise Invalid if the token could not be used in its own default context."""
     if default is not None and contexts is not None and default not in contexts:
         raise Invalid(
             f"the default context {default.name!r} is not among those the token may be used in"
@@ -65,10 +65,10 @@ def revoke(token: Token) -> None:
 
 
 def principal_of(secret: str) -> Principal | None:
-    """Whom the secret stands for; None when it is nobody's. Raises CredentialLapsed.
+    """Return the owner of the secret, or None if it is unknown. Raise CredentialLapsed.
 
-    The look-up is by digest, so its time tells nothing about the secret. What is not one of
-    our own tokens may be one of the OAuth issuer's.
+    The look-up is by digest, so its time reveals nothing about the secret. A secret that is not one
+    of our own tokens may be a token of the OAuth issuer.
     """
     if not secret.startswith(PREFIX):
         return oauth.principal_of(secret)
@@ -90,7 +90,7 @@ def principal_of(secret: str) -> Principal | None:
 
 
 def lapsed(token: KnownToken, now: datetime) -> str | None:
-    """Why it counts no more."""
+    """Return why the token is no longer valid, or None if it is."""
     if token.revoked_at is not None:
         return "was revoked"
     if token.expires_at is not None and token.expires_at <= now:

@@ -69,7 +69,7 @@ def _may_save(caller: Caller, fixed_by: str) -> None:
         raise Invalid("fixed_by is required to save a remediation", field="fixed_by")
     if not caller.entry.has_tool(*SAVING):
         raise NotAllowed(
-            f"save: the context {caller.context!r} does not hold the tool {SAVING[0]}; without "
+            f"save: the context {caller.context!r} does not contain the tool {SAVING[0]}; without "
             "save the remediation is only offered"
         )
 

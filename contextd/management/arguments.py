@@ -1,4 +1,4 @@
-"""Types of command line arguments that several commands share."""
+"""Types of command line arguments, shared by several commands."""
 
 import os
 from argparse import ArgumentTypeError
@@ -9,9 +9,9 @@ from contextd.errors import Invalid
 
 
 def folder(path: str) -> str:
-    """Return the absolute path of a folder as clients name it: links are kept.
+    """Return the absolute path of a folder as clients name it, with symbolic links kept.
 
-    A relative path, or one with a slash at its end, belongs to this machine.
+    A relative path, or one with a trailing slash, is of this machine.
     """
     if path and not PureWindowsPath(path).drive:
         path = os.path.abspath(path)

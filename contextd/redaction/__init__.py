@@ -1,4 +1,4 @@
-"""Takes credentials out of what people and assistants save.
+"""Removes credentials from what people and assistants save.
 
 Pure functions: `redact` for a text, `redact_lines` to keep its line numbers, `redact_value` for
 JSON-like values, `findings_of` for a text that is refused rather than changed.

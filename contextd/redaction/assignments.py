@@ -1,4 +1,4 @@
-"""Finds credentials that their name gives away: settings, literals in code, JSON, YAML, flags."""
+"""Finds credentials by their name: in settings, literals in code, JSON, YAML and flags."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from contextd.redaction.notations import Notation
 
 @dataclass(frozen=True)
 class Assigned:
-    """What a name is set to, and the character behind it."""
+    """The value assigned to a name, and the character behind it."""
 
     name: str
     kind: str
@@ -19,7 +19,7 @@ class Assigned:
     following: str
 
 
-_MAX_JUDGED_LENGTH = 256  # characters: enough to tell, and a long value full of names stays cheap
+_MAX_JUDGED_LENGTH = 256  # characters: enough to judge, and a long value full of names stays cheap
 _BARE_CHARACTER = r"""(?:[^\s"'`;<>\\]|\\(?![nrt"'\\]))"""
 # Only the noun is consumed: what follows it may hold the next name.
 _ASSIGNMENT = re.compile(
@@ -102,7 +102,7 @@ def _span_of_value(match: re.Match[str], *, is_whole: bool) -> tuple[int, int]:
 
 
 def _fills_line(text: str, match: re.Match[str], name_start: int) -> bool:
-    """Whether the entry is alone in its line, as in YAML, so that no `,` or `&` ends its value."""
+    """Return whether the entry is alone in its line, as in YAML: no `,` or `&` ends its value."""
     if match["operator"].strip() != ":" or match["quote"] or _CALL.match(match["bare"]):
         return False
     ends_line = text[match.end("bare") : match.end("bare") + 1] in ("", "\n", "\r")
@@ -112,13 +112,13 @@ def _fills_line(text: str, match: re.Match[str], name_start: int) -> bool:
 
 
 def _end_of_value(text: str, match: re.Match[str], judged_end: int) -> int:
-    """Where the whole value ends, if only its beginning was judged."""
+    """Return where the whole value ends, if only its beginning was judged."""
     rest = _REST_OF_BARE.match(text, judged_end) if judged_end == match.end("bare") else None
     return rest.end() if rest else judged_end
 
 
 def _is_literal(assigned: Assigned) -> bool:
-    """Whether there is a value at all: no placeholder, no path, not the name once more."""
+    """Return whether there is a value: not a placeholder, a path or the name repeated."""
     if literals.is_placeholder(assigned.value) or literals.is_location(assigned.value):
         return False
     own_name = _letters_and_digits(assigned.value)
@@ -136,7 +136,7 @@ def _is_quoted_credential(assigned: Assigned) -> bool:
 
 
 def _is_entry_credential(assigned: Assigned) -> bool:
-    """Whatever stands there, unless it is a sentence or names a credential elsewhere."""
+    """Return whether the value is a credential: any value but a sentence or a credential's name."""
     value = assigned.value
     if assigned.kind == "password":
         return not literals.reads_as_prose(value)

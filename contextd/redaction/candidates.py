@@ -1,4 +1,4 @@
-"""What the detectors report about a text, and the rules that most of them consist of."""
+"""What the detectors report about a text, and the rules that most detectors consist of."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Candidate(NamedTuple):
-    """A credential at `start:end`, recognised by what stands from `evidence` on."""
+    """A credential at `start:end`; the text that identifies it begins at `evidence`."""
 
     evidence: int
     start: int
@@ -17,10 +17,10 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """Finds what a pattern matches: its group `secret`, or all of it if it has none."""
+    """Finds the matches of a pattern: its group `secret`, or else the whole match."""
 
     kind: str
-    hints: tuple[str, ...]  # a text without any of them is not searched
+    hints: tuple[str, ...]  # a text that contains none of them is not searched
     pattern: re.Pattern[str]
     accepts: Callable[[str], bool] = bool
 

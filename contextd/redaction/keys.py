@@ -1,4 +1,4 @@
-r"""Finds private keys as whole blocks: also with `\n` escaped, and cut off before their end."""
+r"""Finds private keys as whole blocks, including those with escaped `\n` or without an end."""
 
 import re
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def private_keys(text: str) -> Iterator[Candidate]:
 
 
 def _end_of_key(text: str, body: int, limit: int) -> int | None:
-    """Where the key behind a BEGIN line ends; `None` if the line is only mentioned."""
+    """Return where the key behind a BEGIN line ends; `None` if the line is only mentioned."""
     end = _END.search(text, body, limit)
     if end and _KEY_MATERIAL.search(text, body, end.start()):
         return end.end()

@@ -1,4 +1,4 @@
-"""Tells a literal credential from what stands in its place: masks, templates, prose, code."""
+"""Distinguishes literal credentials from what replaces them: masks, templates, prose, code."""
 
 import re
 
@@ -50,7 +50,7 @@ _CONSTANT = re.compile(r"[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)++")
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a mask, a template or words like `changeme` stand where a credential would."""
+    """Return whether it is a mask, a template or a word like `changeme`, not a credential."""
     if not value or _MASK.fullmatch(value) or _TEMPLATE.search(value):
         return True
     if is_blotted_out(value) or _TYPE_OR_STATE.fullmatch(value):
@@ -59,28 +59,28 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_blotted_out(value: str) -> bool:
-    """Whether a part of a value is left out or overwritten: `sk-a1...`, `ghp_xxxx`."""
+    """Return whether a part of a value is left out or overwritten: `sk-a1...`, `ghp_xxxx`."""
     return _BLOTTED_OUT.search(value) is not None
 
 
 def is_location(value: str) -> bool:
-    """Whether a value is a path, an address or a fingerprint: where a credential may be found."""
+    """Return whether a value is a path, an address or a fingerprint rather than a credential."""
     return bool(_ADDRESS.fullmatch(value) or (_PATH.fullmatch(value) and not looks_random(value)))
 
 
 def reads_as_prose(value: str) -> bool:
-    """Whether a value with spaces is a sentence or a label, not a passphrase."""
+    """Return whether a value with spaces is a sentence or a label, not a passphrase."""
     has_spaces = len(value.split()) > 1
     return has_spaces and (value[0].isupper() or _FUNCTION_WORD.search(value) is not None)
 
 
 def is_code(value: str) -> bool:
-    """Whether a value without quotes is a name in a program."""
+    """Return whether a value without quotes is a name in a program."""
     return bool(_DOTTED_NAME.fullmatch(value) or _CONSTANT.fullmatch(value))
 
 
 def is_mixed(value: str) -> bool:
-    """Whether a value is no plain word: it has digits or signs among its letters."""
+    """Return whether a value is not a plain word: it mixes digits or symbols with letters."""
     core = value.rstrip("!?.,:")
     if _TECHNICAL.fullmatch(core):
         return False
@@ -88,7 +88,7 @@ def is_mixed(value: str) -> bool:
 
 
 def looks_random(value: str) -> bool:
-    """Whether a value has letters and digits, and is not made of words and numbers alone."""
+    """Return whether a value has letters and digits, and does not consist of words and numbers."""
     if not (any(map(str.isdigit, value)) and any(map(str.isalpha, value))):
         return False
     parts = _SEPARATORS.split(value)
@@ -98,14 +98,14 @@ def looks_random(value: str) -> bool:
 
 
 def is_noisy(value: str) -> bool:
-    """Whether a long value without spaces has many signs, as Django's secret keys have."""
+    """Return whether a long value without spaces has many symbols, as Django's secret keys do."""
     if len(value) < _MIN_NOISE_LENGTH or not _CODE_SIGNS.isdisjoint(value):
         return False
     return sum(map(_SIGNS.__contains__, value)) >= _MIN_SIGNS
 
 
 def is_dense(value: str) -> bool:
-    """Whether letters and digits are mixed in it as in no word, date or version."""
+    """Return whether letters and digits are mixed as in no word, date or version."""
     return any(map(_is_dense, _RUN.findall(value)))
 
 

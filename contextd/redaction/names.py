@@ -1,4 +1,4 @@
-"""Knows the names that people give to credentials."""
+"""Recognises the names that people give to credentials."""
 
 import re
 
@@ -49,7 +49,7 @@ _MIN_KEY_LENGTH = 16
 
 
 def kind_of(name: str) -> str | None:
-    """The kind of credential that a name announces, such as `password` for `DB_PASSWORD`."""
+    """Return the kind of credential that a name announces: `password` for `DB_PASSWORD`."""
     ending = name[-MAX_NAME_LENGTH:]
     noun = _LAST_NOUN.search(ending) or _VAGUE.fullmatch(ending)
     if noun is None or _NO_CREDENTIAL.search(ending):
@@ -59,13 +59,13 @@ def kind_of(name: str) -> str | None:
 
 
 def is_vague(name: str) -> bool:
-    """Whether much else has such a name: `PASS` in the output of tests, `FEATURE_KEY`."""
+    """Return whether the name is also used otherwise: `PASS` in test output, `FEATURE_KEY`."""
     ending = name[-MAX_NAME_LENGTH:]
     return _VAGUE.fullmatch(ending) is not None and _LAST_NOUN.search(ending) is None
 
 
 def tells_enough(name: str, value: str) -> bool:
-    """Whether a value can be nothing but a credential under a name, be that vague."""
+    """Return whether a value can only be a credential, even if its name is vague."""
     if not is_vague(name):
         return True
     if kind_of(name) == "password":
@@ -74,7 +74,7 @@ def tells_enough(name: str, value: str) -> bool:
 
 
 def is_mentioned_in(value: str) -> bool:
-    """Whether a value speaks of credentials, as a variable or a type does: `PrivateKeyTypes`."""
+    """Return whether a value names credentials, as a variable or type does: `PrivateKeyTypes`."""
     return _ANY_NOUN.search(value) is not None
 
 
@@ -83,7 +83,7 @@ def _in_either_case(pattern: str) -> str:
 
 
 # How the last noun of a name ends. Unlike IGNORECASE, which tries every alternative at every
-# letter, this lets a search skip the letters that begin none.
+# letter, this lets a search skip letters that begin none.
 ENDING = (
     _in_either_case(
         r"(?:pass(?:word|wd|phrase|code)?|pwd?|secret|token|key(?:[_-]?(?:base|data))?)"

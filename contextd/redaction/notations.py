@@ -1,4 +1,4 @@
-"""Tells how a value behind a name is written: in quotes, as a setting, in a sentence."""
+"""Determines how a value behind a name is written: in quotes, as a setting, in a sentence."""
 
 import re
 from enum import Enum, auto
@@ -7,7 +7,7 @@ from contextd.redaction import names
 
 
 class Notation(Enum):
-    """How a value is written, which tells a literal from a variable or a word."""
+    """How a value is written, which helps to distinguish a literal from a variable or a word."""
 
     QUOTED = auto()  # password = "hunter2", <password>hunter2</password>
     ENTRY = auto()  # "password": "hunter2", 'password' => 'hunter2'
@@ -30,14 +30,14 @@ _MAX_PAIR_LENGTH = 8_000
 
 
 def notation_of(text: str, match: re.Match[str], name_start: int) -> Notation | None:
-    """How the value is written; `None` if what follows the name is no value of it."""
+    """Return how the value is written; `None` if what follows the name is not its value."""
     operator = match["operator"]
     if operator == ">":
         return Notation.QUOTED if _is_element(text, match, name_start) else None
     if operator == " " and not text.startswith("--", name_start):
         return None
     if operator == ":" and _USER_OF_ADDRESS.search(text, max(0, name_start - 64), name_start):
-        return None  # `https://x-access-token:...@host`: where that ends, the address says
+        return None  # `https://x-access-token:...@host`: the rule for addresses finds its end
     if match["quote"]:
         is_entry = operator.strip() in _ENTRY_OPERATORS and not _is_spoken(text, match, name_start)
         return Notation.ENTRY if is_entry else Notation.QUOTED
@@ -47,7 +47,7 @@ def notation_of(text: str, match: re.Match[str], name_start: int) -> Notation | 
 
 
 def _is_spoken(text: str, match: re.Match[str], name_start: int) -> bool:
-    """Whether the name is one of a sentence or a headline, such as `API key` without quotes."""
+    """Return whether the name is part of a sentence or headline, such as `API key` unquoted."""
     end = match.end("noun")
     return " " in text[name_start:end] and text[end : end + 1] not in _QUOTES
 
@@ -58,7 +58,7 @@ def _is_element(text: str, match: re.Match[str], name_start: int) -> bool:
 
 
 def _is_setting(text: str, match: re.Match[str], name_start: int) -> bool:
-    """Whether this is a line of an environment, a compose file or properties, or `--flag=value`."""
+    """Return whether it is a line of an environment or properties file, or `--flag=value`."""
     name = text[name_start : match.end("noun")]
     is_shouted = name.isupper()
     ends_line = text[match.end("bare") : match.end("bare") + 1] in _LINE_BREAKS
@@ -71,7 +71,7 @@ def _is_setting(text: str, match: re.Match[str], name_start: int) -> bool:
 
 
 def _is_pair(text: str, match: re.Match[str], name_start: int) -> bool:
-    """Whether this is a parameter of a query or of a connection string."""
+    """Return whether it is a parameter of a query or of a connection string."""
     before = text[max(0, name_start - 2) : name_start]
     if match["operator"] != "=" or before == "&&":
         return False

@@ -1,4 +1,4 @@
-"""Finds credentials that the place they stand in gives away: addresses, headers, commands."""
+"""Finds credentials by their place in a text: in addresses, headers and commands."""
 
 import base64
 import re
@@ -33,7 +33,7 @@ def _is_authorization(value: str) -> bool:
 
 
 def _is_user_and_password(value: str) -> bool:
-    """Whether a value is what the Basic scheme sends, though it may look like a word."""
+    """Return whether a value is what the Basic scheme sends, even if it looks like a word."""
     try:
         decoded = base64.b64decode(value, validate=True).decode("ascii")
     except ValueError:
@@ -52,7 +52,7 @@ def _is_literal(value: str) -> bool:
 _SHOUTED = re.compile(r"[A-Z_]+")  # postgres://USER:PASSWORD@HOST
 _PORT = re.compile(r"\d{1,5}[,;)|]")  # http://one:80,http://two:80 me@home
 _PORTS = re.compile(r"\d{1,5}:\d{1,5}")  # docker run mysql -p3306:3306
-# A credential is looked at, not consumed: another one may begin within it.
+# A credential is matched without being consumed: another one may begin within it.
 _VALUE = r"(?=(?P<secret>[A-Za-z0-9._~+/=|:-]{6,4096}+))"
 _OPEN = r"\\?[\"']?"
 _ARGUMENT = rf"{_OPEN}(?=(?P<secret>[^\s\"'\\-][^\s\"'\\]{{0,256}}))"
@@ -142,7 +142,7 @@ _RULES = (
         _is_literal,
     ),
     Rule(
-        "signature",  # of an address that opens what it names: Azure, AWS, Google
+        "signature",  # in signed URLs: Azure, AWS, Google
         ("sig=", "-Signature="),
         re.compile(
             r"(?:[?&;]|\\u0026)(?:sig|X-(?:Amz|Goog)-Signature)="

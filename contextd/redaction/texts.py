@@ -12,7 +12,7 @@ from contextd.redaction.keys import private_keys
 from contextd.redaction.placed import cookies, placed_credentials
 from contextd.redaction.tokens import vendor_tokens
 
-# The most telling first: where credentials overlap, the first one names the kind.
+# The most specific first: where credentials overlap, the first one names the kind.
 _DETECTORS: tuple[Callable[[str], Iterator[Candidate]], ...] = (
     private_keys,
     vendor_tokens,
@@ -25,7 +25,7 @@ _MARKER = re.compile(r"\[REDACTED:[a-z0-9-]{1,40}\]")
 
 @dataclass(frozen=True)
 class Finding:
-    """A credential that was found: its kind and where it stood, never the credential."""
+    """A credential that was found: its kind and position, never the credential itself."""
 
     kind: str
     line: int
@@ -34,14 +34,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Redacted:
-    """A text without its credentials."""
+    """A text whose credentials have been replaced."""
 
     text: str
     findings: tuple[Finding, ...]
 
 
 def redact(text: str) -> Redacted:
-    """Replace each credential by `[REDACTED:kind]`; doing so twice changes nothing more."""
+    """Replace each credential with `[REDACTED:kind]`; repeating it changes nothing."""
     pieces, findings, position, line = [], [], 0, 1
     for credential in _credentials_in(text):
         before = text[position : credential.start]
@@ -54,7 +54,7 @@ def redact(text: str) -> Redacted:
 
 
 def redact_lines(text: str) -> str:
-    """Redact, and keep the number of lines, so that line numbers stay right."""
+    """Redact and keep the number of lines, so that line numbers stay right."""
     pieces, position = [], 0
     for credential in _credentials_in(text):
         breaks = text.count("\n", credential.start, credential.end)
@@ -64,12 +64,12 @@ def redact_lines(text: str) -> str:
 
 
 def findings_of(text: str) -> tuple[Finding, ...]:
-    """The credentials in a text that is to be refused rather than changed."""
+    """Return the credentials in a text that is refused rather than changed."""
     return redact(text).findings
 
 
 def is_redacted(text: str) -> bool:
-    """Whether a text is nothing but the mark of a credential that was replaced."""
+    """Return whether a text is only the mark of a replaced credential."""
     return _MARKER.fullmatch(text) is not None
 
 
@@ -78,7 +78,7 @@ def marker(kind: str) -> str:
 
 
 def _credentials_in(text: str) -> list[Candidate]:
-    """Apart from each other and from the marks of an earlier time, in the order of the text."""
+    """Return credentials that overlap neither each other nor existing marks, in text order."""
     apart: list[tuple[int, Candidate]] = []
     for rank, candidate in sorted(_ranked(text), key=lambda ranked: ranked[1].start):
         if apart and candidate.start < apart[-1][1].end:

@@ -1,4 +1,4 @@
-"""Finds credentials that their own shape gives away: the tokens of clouds and vendors."""
+"""Finds credentials by their own format: the tokens of clouds and vendors."""
 
 import re
 from collections.abc import Iterator
@@ -20,9 +20,9 @@ from contextd.redaction import literals
 from contextd.redaction.candidates import Candidate, Rule
 
 _TOKEN_CHARACTERS = re.compile(r"(?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9]))*+")
-# Also behind the `\n` of a text inside JSON, behind `%3D` in a URL, and in Telegram's addresses.
+# Also after `\n` in text inside JSON, after `%3D` in a URL, and in Telegram's addresses.
 _STARTS_A_WORD = re.compile(r"(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})|(?<=/bot)")
-# A pattern without a limit must not begin again inside of what it has read without a match.
+# An unbounded pattern must not start again inside text that it has read without a match.
 _NOT_INSIDE = r"(?:(?<![\w-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 
 
@@ -41,7 +41,7 @@ def _is_token(text: str, token: Candidate) -> bool:
 
 
 def _end_of_token(text: str, known_end: int) -> int:
-    """Vendors lengthen their tokens: a length known here must not leave a tail behind."""
+    """Return the end of the whole token: vendors lengthen tokens, and no rest may stay behind."""
     rest = _TOKEN_CHARACTERS.match(text, known_end)
     return rest.end() if rest else known_end
 
@@ -55,14 +55,14 @@ def _own(kind: str, hints: str, pattern: str) -> Rule:
 
 
 def _random(rule: Rule) -> Rule:
-    """The same for what words joined by hyphens or dots may look like."""
+    """Return the rule for tokens that words joined by hyphens or dots can resemble."""
     return replace(rule, accepts=literals.looks_random)
 
 
-# Of detect-secrets only the patterns are used: its scan needs global settings, and yields a bare
+# Only the patterns of detect-secrets are used: its scan needs global settings and yields a bare
 # `glpat` for a GitLab token. The detectors left out raise false alarms (entropy, keywords, public
-# addresses), take quadratic time (JWT, npm, OpenAI, Cloudant, IBM, SoftLayer) or know less than
-# the shapes below (GitHub, Azure).
+# addresses), take quadratic time (JWT, npm, OpenAI, Cloudant, IBM, SoftLayer) or know fewer formats
+# than the patterns below (GitHub, Azure).
 _FROM_LIBRARY = (
     _known("aws-access-key", "AKIA ASIA ABIA ACCA A3T", AWSKeyDetector.denylist[0]),
     *(_known("gitlab-token", "gl GR13", pattern) for pattern in GitLabTokenDetector.denylist),

@@ -12,18 +12,18 @@ _OF_ONE_WORD = ("token", "api-key", "secret-key")
 
 @dataclass(frozen=True)
 class RedactedValue:
-    """A value of the same shape without its credentials."""
+    """A value of the same structure without its credentials."""
 
     value: Any
     findings: tuple[Finding, ...]
 
 
 def redact_value(value: Any) -> RedactedValue:
-    """Redact every string of a JSON-like value, keys too.
+    """Redact every string of a JSON-like value, including keys.
 
-    What stands under a name such as `password` goes whole, whatever it looks like, unless it is
-    a placeholder (`***`, `<your-key>`, `${VAR}`, `changeme`), a path or an address, or words under
-    the name of a token or key.
+    A value under a name such as `password` is replaced as a whole, whatever it looks like, unless
+    it is a placeholder (`***`, `<your-key>`, `${VAR}`, `changeme`), a path or an address, or words
+    under the name of a token or key.
     """
     findings: list[Finding] = []
     redacted = _redacted(value, "", "", findings)

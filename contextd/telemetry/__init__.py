@@ -1,7 +1,7 @@
-"""What contextd tells an OpenTelemetry collector; it never contains what users wrote.
+"""What contextd sends to an OpenTelemetry collector; it never contains what users wrote.
 
 The pipeline opens `operation_span`; everything else about an operation is recorded when
-`operation_finished` is sent. Without `OTEL_EXPORTER_OTLP_ENDPOINT` all of it does nothing.
+`operation_finished` is sent. Without `OTEL_EXPORTER_OTLP_ENDPOINT` none of it has any effect.
 """
 
 from contextd.telemetry.measures import (

@@ -1,4 +1,4 @@
-"""The spans and metrics of our own."""
+"""contextd's own spans and metrics."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -40,10 +40,10 @@ class RunningOperation:
 
 
 _running: ContextVar[RunningOperation | None] = ContextVar("running_operation", default=None)
-_duration = _histogram("contextd.operation.duration", "How long calls took")
+_duration = _histogram("contextd.operation.duration", "Duration of calls")
 _calls = _meter.create_counter("contextd.operation.calls", description="Calls, by tool")
 _errors = _meter.create_counter(
-    "contextd.operation.errors", description="Calls that failed, by tool and category"
+    "contextd.operation.errors", description="Failed calls, by tool and category"
 )
 
 
@@ -53,7 +53,7 @@ def running_operation() -> RunningOperation | None:
 
 @contextmanager
 def operation_span(operation: Operation, caller: Caller) -> Iterator[None]:
-    """The span of one call; exceptions pass unrecorded, since their messages quote callers."""
+    """Open the span of one call; record no exceptions, since their messages quote callers."""
     attributes: dict[str, Any] = {
         "contextd.tool": operation.name,
         "contextd.context": caller.context,
@@ -70,7 +70,7 @@ def operation_span(operation: Operation, caller: Caller) -> Iterator[None]:
 
 
 def about_project(project_id: int) -> None:
-    """Note that the running call concerns this one of the projects its caller may see."""
+    """Note that the running call concerns this project, one of those its caller may see."""
     notes.about_project(project_id)
     if running := _running.get():
         running.span.set_attribute("contextd.project", [project_id])
@@ -91,8 +91,8 @@ def record_operation(operation: Operation, category: str, seconds: float, **kwar
 Activity = Literal["embedding", "search"]
 
 _activities: dict[Activity, Histogram] = {
-    "embedding": _histogram("contextd.embedding.duration", "How long embedding took"),
-    "search": _histogram("contextd.search.duration", "How long searches took"),
+    "embedding": _histogram("contextd.embedding.duration", "Duration of embedding"),
+    "search": _histogram("contextd.search.duration", "Duration of searches"),
 }
 
 
@@ -100,7 +100,8 @@ _activities: dict[Activity, Histogram] = {
 def timed(activity: Activity, **labels: str) -> Iterator[None]:
     """Measure the block, as a span and in `contextd.<activity>.duration`.
 
-    Labels split the metric, so they take few values: a backend, a domain; never content or ids.
+    Labels split the metric, so they must have few values: a backend, a domain; never content or
+    ids.
     """
     started = time.perf_counter()
     outcome = "error"
@@ -128,7 +129,7 @@ _session_counters: set[SessionCounter] = set()
 
 @contextmanager
 def counting_sessions(count: SessionCounter) -> Iterator[None]:
-    """Report `count()` as `contextd.sessions.active`; it is called in a thread of its own."""
+    """Report `count()` as `contextd.sessions.active`; it is called in its own thread."""
     _session_counters.add(count)
     try:
         yield

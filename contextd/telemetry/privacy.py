@@ -1,4 +1,4 @@
-"""Keeps what users wrote out of exported spans, also those that libraries make."""
+"""Keeps what users wrote out of exported spans, including those of libraries."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,13 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.trace import Status
 
-# Query strings carry searches; the reason of a retry is an error's message.
+# Query strings contain searches; the reason of a retry is an error's message.
 CONTENT = {"url.query", "url.full", "http.url", "http.target", "celery.retry.reason"}
 MAX_NAME_LENGTH = 200
 
 
 class ContentFree(SpanExporter):
-    """Passes spans on without events and messages: a database error quotes the row it refuses."""
+    """Exports spans without events and messages: a database error quotes the refused row."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter

@@ -1,4 +1,4 @@
-"""The beginning and the end of a process's telemetry."""
+"""Start and end of a process's telemetry."""
 
 import logging
 import threading
@@ -27,8 +27,8 @@ def is_on() -> bool:
 def set_up(service: str) -> None:
     """Send telemetry to the collector of the settings, if there is one.
 
-    Call it once per process, before the first connection and before Django's handler is made;
-    `service` tells the kinds of process apart: web, worker, stdio or the name of a command.
+    Call it once per process, before the first connection and before Django's handler is created.
+    `service` names the kind of process: web, worker, stdio or the name of a command.
     """
     if settings.ENVIRONMENT.otlp_endpoint:
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
@@ -39,10 +39,10 @@ def set_up(service: str) -> None:
 
 
 def start(service: str, spans: "SpanExporter", measurements: "MetricReader") -> None:
-    """Record from now on; a second time it does nothing, as OpenTelemetry starts only once."""
+    """Start recording; a second call does nothing, as OpenTelemetry starts only once."""
     if is_on():
         return
-    # It takes 0.2 s to load, which processes without a collector save.
+    # Loading takes 0.2 s, which processes without a collector avoid.
     from contextd.telemetry import sdk
 
     _started.set()

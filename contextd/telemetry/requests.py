@@ -1,4 +1,4 @@
-"""HTTP requests: how many, how long, with what status, and the trace they belong to."""
+"""HTTP requests: number, duration and status, and the trace they belong to."""
 
 import time
 from collections.abc import Iterator
@@ -25,11 +25,11 @@ _meter = metrics.get_meter("contextd", contextd.__version__)
 _duration = _meter.create_histogram(
     "http.server.request.duration",
     "s",
-    "How long requests took; a stream counts when it ends",
+    "Duration of requests; a stream counts when it ends",
     explicit_bucket_boundaries_advisory=BUCKETS,
 )
 _active = _meter.create_up_down_counter(
-    "http.server.active_requests", "{request}", "Requests being answered, open streams among them"
+    "http.server.active_requests", "{request}", "Requests being answered, including open streams"
 )
 _propagator = TraceContextTextMapPropagator()
 
@@ -37,7 +37,7 @@ _propagator = TraceContextTextMapPropagator()
 def http_middleware(app: ASGIApp, beside_django: str) -> ASGIApp:
     """Measure all requests to `app`; `beside_django` is the path that Django does not serve.
 
-    Spans are not made here: Django's instrumentation makes them, and on that path the MCP SDK.
+    Spans are created by Django's instrumentation and, on that path, by the MCP SDK.
     """
     return MeasuredRequests(app, beside_django) if process.is_on() else app
 
@@ -73,7 +73,7 @@ class MeasuredRequests:
         try:
             await self._app({**scope, OUTCOME: outcome}, receive, watch)
         except Exception:
-            outcome.setdefault(STATUS, 500)  # which the server answers for the application
+            outcome.setdefault(STATUS, 500)  # the server sends it for the application
             raise
         finally:
             _active.add(-1, labels)
@@ -82,7 +82,7 @@ class MeasuredRequests:
 
 @contextmanager
 def _sender_trace(headers: Headers) -> Iterator[None]:
-    """Continue the trace of `traceparent`; that of a message's `_meta` the MCP SDK finds itself."""
+    """Continue the trace of `traceparent`; the MCP SDK handles that of a message's `_meta`."""
     token = otel_context.attach(_propagator.extract(headers))
     try:
         yield
@@ -91,7 +91,7 @@ def _sender_trace(headers: Headers) -> Iterator[None]:
 
 
 def note_route(span: Span, request: HttpRequest, response: HttpResponse) -> None:
-    """Called by Django's instrumentation, which knows the route where the middleware does not."""
+    """Record the route. Django's instrumentation calls this, since the middleware has no routes."""
     outcome = getattr(request, "scope", {}).get(OUTCOME)
     if outcome is not None and request.resolver_match:
         outcome[ROUTE] = request.resolver_match.route

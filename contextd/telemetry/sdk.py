@@ -24,7 +24,7 @@ LIMITS = SpanLimits(max_span_attribute_length=2000)
 def install(
     service: str, spans: SpanExporter, measurements: MetricReader
 ) -> list[Callable[[], None]]:
-    """Make these the process's providers; returns what ends them."""
+    """Make these the process's providers; return a function that ends them."""
     resource = _resource(service)
     tracing = TracerProvider(resource=resource, span_limits=LIMITS, shutdown_on_exit=False)
     tracing.add_span_processor(BatchSpanProcessor(ContentFree(spans)))
@@ -36,7 +36,7 @@ def install(
 
 
 def _resource(service: str) -> Resource:
-    """`service.instance.id` is the SDK's: it makes another one in each forked process."""
+    """Describe the process. The SDK adds `service.instance.id`, a new one after each fork."""
     return Resource.create(
         {
             SERVICE_NAME: os.environ.get("OTEL_SERVICE_NAME", "contextd"),
@@ -47,7 +47,7 @@ def _resource(service: str) -> Resource:
 
 
 def _instrument() -> None:
-    # The stable names of HTTP and database attributes instead of those of 2021.
+    # Use the stable names of HTTP and database attributes, not those of 2021.
     os.environ.setdefault("OTEL_SEMCONV_STABILITY_OPT_IN", "http,database")
     DjangoInstrumentor().instrument(
         meter_provider=NoOpMeterProvider(), response_hook=requests.note_route

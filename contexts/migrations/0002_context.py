@@ -21,17 +21,17 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=64, unique=True, validators=[django.core.validators.RegexValidator('^[a-z0-9][a-z0-9._-]*\\Z', 'Use lower-case letters, digits, dots, dashes and underscores.')])),
                 ('description', models.TextField(blank=True, max_length=1000)),
-                ('is_active', models.BooleanField(default=True, help_text='Off: it is as if it did not exist')),
+                ('is_active', models.BooleanField(default=True, help_text='Off: it is treated as if it did not exist')),
                 ('is_open', models.BooleanField(default=False, help_text='Everybody with an account may execute in it, without a grant')),
                 ('tools', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=200), blank=True, default=list, help_text='Names of tools or globs, such as checkpoint_*, separated by commas; empty: none', size=None)),
                 ('resources', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=200), blank=True, default=list, help_text='URIs of resources or globs, such as checkpoint://*, separated by commas; empty: none', size=None)),
                 ('prompts', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=200), blank=True, default=list, help_text='Names of prompts or globs, such as review_*, separated by commas; empty: none', size=None)),
-                ('all_projects', models.BooleanField(default=False, help_text='It holds every project')),
+                ('all_projects', models.BooleanField(default=False, help_text='It contains every project')),
                 ('calls_per_second', models.PositiveSmallIntegerField(blank=True, help_text="For each connection and tool; empty: the tool's own rate", null=True)),
-                ('calls_at_once', models.PositiveSmallIntegerField(blank=True, help_text='How many may come in one burst', null=True)),
+                ('calls_at_once', models.PositiveSmallIntegerField(blank=True, help_text='Maximum number in one burst', null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
-                ('projects', models.ManyToManyField(blank=True, help_text='Whose records are seen in it; none: only knowledge that belongs to no project', related_name='contexts', to='contextd.project')),
+                ('projects', models.ManyToManyField(blank=True, help_text='Projects whose records are visible in it; none: only shared knowledge', related_name='contexts', to='contextd.project')),
             ],
             options={
                 'ordering': ['name'],
@@ -55,7 +55,7 @@ class Migration(migrations.Migration):
             name='Variable',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100, validators=[django.core.validators.RegexValidator('^[A-Za-z_][A-Za-z0-9_]*\\Z', 'Use letters, digits and underscores; begin with no digit.')])),
+                ('name', models.CharField(max_length=100, validators=[django.core.validators.RegexValidator('^[A-Za-z_][A-Za-z0-9_]*\\Z', 'Use letters, digits and underscores; do not begin with a digit.')])),
                 ('ciphertext', models.TextField(editable=False)),
                 ('is_secret', models.BooleanField(default=True, help_text='Never shown again once it is saved')),
                 ('context', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='variables', to='contexts.context')),
@@ -70,7 +70,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='context',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('name', 'default'), _negated=True), ('is_active', True), _connector='OR'), name='context_default_stays', violation_error_message='Requests that name no context work in this one, and so does the admin. To keep people out, close it: then they need a grant.'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('name', 'default'), _negated=True), ('is_active', True), _connector='OR'), name='context_default_stays', violation_error_message='Requests that name no context use this one, and so does the admin. To keep people out, close it: then they need a grant.'),
         ),
         migrations.AddConstraint(
             model_name='grant',
@@ -78,10 +78,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='grant',
-            constraint=models.UniqueConstraint(fields=('context', 'user', 'group'), name='grant_once', nulls_distinct=False, violation_error_message='They have a grant already; change that one.'),
+            constraint=models.UniqueConstraint(fields=('context', 'user', 'group'), name='grant_once', nulls_distinct=False, violation_error_message='There is already a grant for them; change that one.'),
         ),
         migrations.AddConstraint(
             model_name='variable',
-            constraint=models.UniqueConstraint(fields=('context', 'name'), name='variable_once', violation_error_message='The context has a variable of this name.'),
+            constraint=models.UniqueConstraint(fields=('context', 'name'), name='variable_once', violation_error_message='The context already has a variable of this name.'),
         ),
     ]

@@ -22,11 +22,11 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='token',
             name='contexts',
-            field=models.ManyToManyField(blank=True, help_text='Else only in these', related_name='+', to='contexts.context'),
+            field=models.ManyToManyField(blank=True, help_text='Otherwise only in these', related_name='+', to='contexts.context'),
         ),
         migrations.AddField(
             model_name='token',
             name='default_context',
-            field=models.ForeignKey(blank=True, help_text="Where requests work that name no context; empty: in 'default'", null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='contexts.context'),
+            field=models.ForeignKey(blank=True, help_text="Context of requests that name none; empty: 'default'", null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='contexts.context'),
         ),
     ]

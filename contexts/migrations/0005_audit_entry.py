@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), db_index=True)),
                 ('principal', models.CharField(max_length=100)),
-                ('operation', models.CharField(help_text="'-': refused before any was called", max_length=150)),
+                ('operation', models.CharField(help_text="'-': refused before an operation was called", max_length=150)),
                 ('context', models.CharField(max_length=64)),
                 ('door', models.CharField(choices=[('mcp', 'mcp'), ('rest', 'rest'), ('cli', 'cli'), ('admin', 'admin'), ('task', 'task')], max_length=10)),
                 ('client', models.CharField(max_length=100)),

@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='context',
             name='needs_review',
-            field=models.BooleanField(default=False, help_text='What assistants make or change in it for others to follow, such as skills, waits until a person has published it'),
+            field=models.BooleanField(default=False, help_text='Skills and other instructions that assistants create or change in it wait until a person has published them'),
         ),
     ]

@@ -158,7 +158,7 @@ def test_who_may_not_delete_by_call_deletes_nothing_here_either(
     admin_client.post(f"{LIST}{pks[0]}/delete/", {"post": "yes"})
 
     assert Checkpoint.objects.count() == len(pks)
-    assert "does not hold the tool checkpoint_delete" in page.content.decode()
+    assert "does not contain the tool checkpoint_delete" in page.content.decode()
     assert not LogEntry.objects.exists()
     assert AuditEntry.objects.filter(operation__endswith="_delete", was_allowed=False).exists()
 

@@ -152,14 +152,14 @@ def test_wrong_contexts_are_refused(admin_client: Client, web: Context) -> None:
     said = refused(admin_client, CONTEXTS, *rows)
 
     assert [one.partition(": ")[2] for one in said[:6]] == [
-        "projects: there is no project at '/lost'; import or make it first",
+        "projects: there is no project at '/lost'; import or create it first",
         "grants: there is no user named 'nobody'; create it in the admin, under Users",
         "grants: the permission must be one of read, execute, manage",
-        'grants must be such as {"user": "anna", "permission": "read"}, or have a group',
-        "grants: names and permissions must be texts",
+        'grants must look like {"user": "anna", "permission": "read"}, or have a group',
+        "grants: names and permissions must be text",
         "calls_per_second must be a whole number",
     ]
-    assert "Requests that name no context work in this one" in said[6]
+    assert "Requests that name no context use this one" in said[6]
     assert "name: Use lower-case letters" in said[7]
     assert Grant.objects.count() == 2
 

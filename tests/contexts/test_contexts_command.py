@@ -159,11 +159,11 @@ def test_what_is_probably_a_mistake_is_found(capsys: pytest.CaptureFixture[str])
 
     told = capsys.readouterr().err.splitlines()[-6:]
     assert told == [
-        "empty: it holds no tool, no resource and no prompt",
+        "empty: it contains no tool, no resource and no prompt",
         "shop: 'checkpiont_*' matches no tool",
         "shop: 'chekpoint://*' matches no resource",
         "shop: 'resumee' matches no prompt",
         "shop: only superusers may use it: it is not open and there is no grant",
-        "shop: it holds no project, so only shared knowledge is seen in it",
+        "shop: it contains no project, so only shared knowledge is visible in it",
     ]
     assert run("validate", "default") == "no mistakes found"

@@ -95,7 +95,7 @@ async def test_a_context_lists_what_it_holds_and_nothing_else(
     assert set(listed) > READ_TOOLS
     assert all(name.startswith("checkpoint_") for name in listed)
     assert (templates, prompts) == ([], [])
-    assert refused == "[unauthorized] the context 'backend' does not hold the tool status"
+    assert refused == "[unauthorized] the context 'backend' does not contain the tool status"
 
 
 @pytest.mark.parametrize("version", [VERSIONS[0], MODERN_VERSION])
@@ -237,7 +237,7 @@ async def test_stdio_works_in_the_context_it_is_started_in(
         ended = await told(session, "checkpoint_list")
 
     assert listed == ["checkpoint_list"]
-    assert "does not hold the tool status" in refused
+    assert "does not contain the tool status" in refused
     assert ended == "[not_found] there is no context named 'backend'"
 
 

@@ -96,7 +96,7 @@ def test_tools_are_held_by_name_or_glob(
         assert answer.status_code in (200, 404)
     else:
         assert answer.status_code == 403
-        assert answer.json()["message"] == f"the context 'backend' does not hold the tool {name}"
+        assert answer.json()["message"] == f"the context 'backend' does not contain the tool {name}"
 
 
 def test_the_command_line_acts_as_the_named_user(ann: User, make_context: MakeContext) -> None:
@@ -120,7 +120,7 @@ def test_the_command_line_refuses_as_the_other_doors_do(
         (["--as", "bob"], "there is no active user named 'bob'"),
         (["--as", "ann", "--context", "backend"], "you may not use the context 'backend'"),
         (["--context", "nope"], "there is no context named 'nope'"),
-        (["--context", "backend"], "does not hold the tool checkpoint_list"),
+        (["--context", "backend"], "does not contain the tool checkpoint_list"),
     ]:
         assert reason in refusal_on_command_line("checkpoint_list", *words)
 
@@ -147,7 +147,7 @@ def test_the_admin_edits_within_default(post: Post, admin_client: Client) -> Non
         address, {"summary": "second", "context": "{}", "tags": ""}, follow=True
     )
 
-    assert "does not hold the tool checkpoint_update" in page.content.decode()
+    assert "does not contain the tool checkpoint_update" in page.content.decode()
     assert post("checkpoint_get", {"id": saved["id"]}).json()["summary"] == "first"
 
 
@@ -157,7 +157,7 @@ def test_what_is_held_is_asked_for_every_installed_operation(caller: Caller) -> 
     offered += [resource.reading for resource in resources.installed()]
 
     for operation in offered:
-        with pytest.raises(NotAllowed, match=r"^the context 'empty' does not hold the "):
+        with pytest.raises(NotAllowed, match=r"^the context 'empty' does not contain the "):
             pipeline.call_operation(operation, {}, in_context(caller, nothing))
 
 
@@ -186,7 +186,7 @@ def test_resources_are_held_by_address_or_form_or_glob(
     with pytest.raises(NotFound if is_held else NotAllowed) as refused:
         pipeline.call_operation(reading, {"uri": uri}, somebody)
     if not is_held:
-        assert "the context 'backend' does not hold the resource" in refused.value.message
+        assert "the context 'backend' does not contain the resource" in refused.value.message
 
 
 @pytest.mark.parametrize("glob", ["checkpoint://recent", "checkpoint://recent{?project_path,tag}"])

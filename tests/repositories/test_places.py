@@ -35,7 +35,7 @@ def test_a_link_gives_no_access_to_another_project(
     bound = dataclasses.replace(local, entry=dataclasses.replace(local.entry, projects=own))
 
     for path in ("x", "x/src"):
-        with pytest.raises(NotAllowed, match="holds no project for"):
+        with pytest.raises(NotAllowed, match="contains no project for"):
             services.begin(
                 bound,
                 path=str(folder.path / path),

@@ -187,7 +187,7 @@ def test_nothing_is_made_in_a_project_that_is_not_granted(
 
     stranger = stranger_to("/w/secret")
     arguments = skill_fields("two", project_path="/w/secret")
-    with pytest.raises(NotAllowed, match="holds no project for /w/secret"):
+    with pytest.raises(NotAllowed, match="contains no project for /w/secret"):
         pipeline.call("skill_create", arguments, stranger)
 
 

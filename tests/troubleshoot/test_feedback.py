@@ -142,7 +142,7 @@ def test_a_context_without_remediation_save_saves_none(
     entry = dataclasses.replace(caller.entry, tools=("troubleshoot*",))
     arguments = {"session_id": session, "worked": True, "fixed_by": "Grew the volume"}
 
-    with pytest.raises(NotAllowed, match="does not hold the tool remediation_save"):
+    with pytest.raises(NotAllowed, match="does not contain the tool remediation_save"):
         pipeline.call(
             "troubleshoot_feedback",
             {**arguments, "save": True},

@@ -35,10 +35,10 @@ class Command(BaseCommand):
         parser.add_argument(
             "--context",
             default=settings.ENVIRONMENT.context,
-            help="the context to work in; else CONTEXTD_CONTEXT, else 'default'",
+            help="the context to work in; default: CONTEXTD_CONTEXT, then 'default'",
         )
         parser.add_argument(
-            "--contracts", action="store_true", help="print what callers may rely on, as JSON"
+            "--contracts", action="store_true", help="print the contracts of all operations as JSON"
         )
 
     def handle(self, *args: Any, name: str | None, contracts: bool, **options: Any) -> None:
@@ -54,7 +54,7 @@ def call(
     name: str, arguments: list[str], user: str | None, context: str | None, **options: Any
 ) -> str:
     if name != guards.ALWAYS_AVAILABLE:
-        connection.ensure_connection()  # where it cannot be, `manage.py` says how to start one
+        connection.ensure_connection()  # if that fails, `manage.py` explains how to start one
     try:
         operation = known(name)
         caller = auth.caller_of_cli(user, context)
@@ -69,7 +69,7 @@ def known(name: str) -> Operation:
         return operations.get(name)
     except NotFound as error:
         names = [operation.name for operation in operations.available()]
-        raise NotFound(f"{error.message}; there are: {', '.join(names)}") from None
+        raise NotFound(f"{error.message}; available: {', '.join(names)}") from None
 
 
 def all_contracts() -> dict[str, Any]:
@@ -77,7 +77,7 @@ def all_contracts() -> dict[str, Any]:
 
 
 def describe_asked(words: list[str]) -> str:
-    """For `call NAME --help` what NAME takes, for `call --help` what all take."""
+    """Return the help: `call NAME --help` describes NAME, `call --help` what all take."""
     named = [operation for operation in operations.installed() if operation.name in words]
     return "\n".join(map(describe, named)) or describe_all()
 
@@ -96,7 +96,8 @@ def describe(operation: Operation) -> str:
 
 
 def read_pair(pair: str, operation: Operation) -> tuple[str, Any]:
-    """`top_k=3` is a number, `tags=a,b` or `tags=["a","b"]` a list; what is text stays text."""
+    """Parse `key=value`: `top_k=3` is a number, `tags=a,b` or `tags=["a","b"]` a list, text is
+    text."""
     key, separator, value = pair.partition("=")
     if not separator:
         raise CommandError(f"{pair!r} is not key=value")

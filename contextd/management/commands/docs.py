@@ -1,4 +1,4 @@
-"""`manage.py docs` writes the pages of docs/ that are made from the code."""
+"""`manage.py docs` writes the pages of docs/ that are generated from the code."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`manage.py load_shipped`: what `up` does by itself, for parts that are run apart."""
+"""`manage.py load_shipped`: a step of `up`, for installations that run the parts separately."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from contextd import shipped
 
 
 class Command(BaseCommand):
-    help = "Bring the records that ship with contextd into the database, beside people's edits."
+    help = "Load the records that ship with contextd into the database; people's edits are kept."
 
     def handle(self, *args: Any, **options: Any) -> None:
         complaints = []

@@ -22,14 +22,14 @@ class Command(BaseCommand):
         parser.add_argument(
             "--context",
             default=settings.ENVIRONMENT.context,
-            help="the context to work in; else CONTEXTD_CONTEXT, else 'default'",
+            help="the context to work in; default: CONTEXTD_CONTEXT, then 'default'",
         )
 
     def handle(self, *args: Any, context: str | None, **options: Any) -> None:
-        from contextd.mcp import stdio  # the SDK takes seconds to import, on this door only
+        from contextd.mcp import stdio  # the SDK takes seconds to import; only this door needs it
 
         wire = stdio.take_stdout()
-        connection.ensure_connection()  # where it cannot be, `manage.py` says how to start one
+        connection.ensure_connection()  # if that fails, `manage.py` explains how to start one
         require_context(context)
         connection.close()
         pool.keep_connections()
@@ -41,11 +41,11 @@ class Command(BaseCommand):
             stdio.serve(wire, context)
         finally:
             telemetry.shut_down()
-        os._exit(0)  # Python would stop a model that still loads in the middle, and abort
+        os._exit(0)  # Python would abort if a model is still loading
 
 
 def end_at_once(number: int, frame: object) -> NoReturn:
-    """The thread that reads standard input cannot be interrupted, and Python would wait for it."""
+    """Exit without cleanup: Python would wait for the thread that reads standard input."""
     telemetry.shut_down()
     os._exit(128 + number)
 

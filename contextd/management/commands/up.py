@@ -24,13 +24,13 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Command(BaseCommand):
-    help = "Start contextd and stay with it: databases, migrations, worker, web server."
+    help = "Start contextd and supervise it: databases, migrations, worker, web server."
 
     is_watching = is_stopping = False
 
     def handle(self, *args: Any, **options: Any) -> None:
         for number in _STOPPING:
-            if signal.getsignal(number) != signal.SIG_IGN:  # which nohup means
+            if signal.getsignal(number) != signal.SIG_IGN:  # ignored under nohup
                 signal.signal(number, self.interrupt)
         try:
             with contextlib.suppress(KeyboardInterrupt):
@@ -42,12 +42,13 @@ class Command(BaseCommand):
 
     def interrupt(self, *_: object) -> None:
         self.is_stopping = True
-        # Once all runs, nothing takes long; and where it strikes in a fork, a child would be lost.
+        # Once everything runs, no step takes long, and an interrupt within a fork would lose a
+        # child.
         if not self.is_watching:
             raise KeyboardInterrupt
 
     def run(self) -> None:
-        """Whatever ends this, the parts stop in the reverse of the order they are entered in."""
+        """Start the parts and watch them. However this ends, they stop in reverse order."""
         with (
             embedded.claim(settings.DATA_DIR),
             contextlib.ExitStack() as running,
@@ -86,7 +87,7 @@ class Command(BaseCommand):
 
 @contextlib.contextmanager
 def usable_database() -> Iterator[None]:
-    """Say what is wrong in one line; and keep no connection."""
+    """Report a failure in one line, and keep no connection."""
     try:
         yield
     except OperationalError as error:
@@ -97,7 +98,7 @@ def usable_database() -> Iterator[None]:
 
 @contextlib.contextmanager
 def undisturbed_stop() -> Iterator[None]:
-    """Once stopping has begun, another Ctrl-C changes nothing."""
+    """Ignore further Ctrl-C once stopping has begun."""
     try:
         yield
     finally:
@@ -106,7 +107,7 @@ def undisturbed_stop() -> Iterator[None]:
 
 
 def all_run(parts: list[embedded.Process]) -> bool:
-    """Raises StartError when one of them has ended."""
+    """Return True. Raise StartError if one of them has ended."""
     for part in parts:
         if part.has_ended():
             raise embedded.StartError(
@@ -119,7 +120,7 @@ def migrate() -> None:
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         with connection.cursor() as cursor:
-            cursor.execute("SET statement_timeout = 0")  # an index may take its time
+            cursor.execute("SET statement_timeout = 0")  # building an index may take long
         call_command("migrate", interactive=False, verbosity=0)
 
 
@@ -130,7 +131,7 @@ def load_shipped() -> None:
 
 
 def create_first_admin() -> str | None:
-    """Its password, when there was no superuser yet."""
+    """Return the password of the new superuser; None if there was a superuser already."""
     users = get_user_model().objects
     if users.filter(is_superuser=True).exists():
         return None

@@ -107,7 +107,7 @@ def add_holder(parser: ArgumentParser) -> None:
     parser.add_argument("name")
     holder = parser.add_mutually_exclusive_group(required=True)
     holder.add_argument("--user", default="")
-    holder.add_argument("--group", default="", help="everybody in it")
+    holder.add_argument("--group", default="", help="all its members")
 
 
 def state(context: Context) -> str:

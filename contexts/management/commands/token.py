@@ -37,7 +37,7 @@ class Command(ActionCommand):
             "--default-context", help="the context of requests that name none; otherwise 'default'"
         )
         self.add_action("list", self.list_tokens, help="show all tokens, without their secrets")
-        revoke = self.add_action("revoke", self.revoke, help="end a token at once")
+        revoke = self.add_action("revoke", self.revoke, help="revoke a token immediately")
         revoke.add_argument("id", type=int)
 
     def create(self, **options: Any) -> None:
@@ -73,13 +73,15 @@ class Command(ActionCommand):
 
 def short_name(text: str) -> str:
     if not 0 < len(text.strip()) <= MAX_NAME_LENGTH:
-        raise ArgumentTypeError(f"a name has 1 to {MAX_NAME_LENGTH} characters")
+        raise ArgumentTypeError(f"a name must have 1 to {MAX_NAME_LENGTH} characters")
     return text
 
 
 def days(text: str) -> timedelta:
     if not text.isdecimal() or not 1 <= float(text) <= MAX_DAYS:
-        raise ArgumentTypeError(f"a whole number from 1 to {MAX_DAYS}; omit it for no expiry")
+        raise ArgumentTypeError(
+            f"must be a whole number from 1 to {MAX_DAYS}; omit it for no expiry"
+        )
     return timedelta(days=int(text))
 
 
