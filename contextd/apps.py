@@ -5,7 +5,7 @@ from django.utils.module_loading import autodiscover_modules
 from contextd import garbage
 
 BYPASSING = ("import", "export")
-"""Commands of django-import-export that read and write rows past redaction, search and audit."""
+"""Commands of django-import-export that read and write rows without redaction, search or audit."""
 
 BROKEN = ("generateschema", "export_openapi_schema")
 """Commands of Django REST framework and django-ninja that fail on our APIs."""

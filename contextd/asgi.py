@@ -1,4 +1,4 @@
-"""The web process: behind the gate, `/mcp` is the MCP door's and all else is Django's."""
+"""The web process: behind the gate, `/mcp` goes to the MCP door and everything else to Django."""
 
 import asyncio
 import os
@@ -23,10 +23,9 @@ from contextd import cors, pool, search, signals, web  # noqa: E402  (needs Djan
 from contextd.mcp.mount import Endpoint  # noqa: E402
 
 SWITCH_SECONDS = 0.02
-"""So long a thread may compute before another one gets its turn, four times the usual: most calls
-need a worker for less, and to be interrupted takes them longer than to wait. With 16 clients at
-once it makes a third more calls a second.
-"""
+"""Seconds a thread may compute before another one gets its turn, four times the default: most calls
+need a worker for less time, and interrupting them takes longer than waiting. With 16 concurrent
+clients this gives a third more calls per second."""
 
 pool.keep_connections()
 mcp = Endpoint()
@@ -43,11 +42,11 @@ async def route(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def lifespan(receive: Receive, send: Send) -> None:
-    """From the start of the process to its end."""
+    """Run from the start of the process to its end."""
     await receive()
     sys.setswitchinterval(SWITCH_SECONDS)
     async with delivering_telemetry(), announcing_serving(), mcp.running():
-        # Not a daemon: Python would end it in the middle of C++, which aborts the process.
+        # Not a daemon: Python would end it in the middle of C++ code, which aborts the process.
         threading.Thread(target=search.warm_up, name="warm-up").start()
         web.note_start()
         web.on_shutdown(partial(asyncio.get_running_loop().call_soon_threadsafe, announce_shutdown))

@@ -1,4 +1,4 @@
-"""Who is calling: from a credential to a Caller, one function a door."""
+"""Identifies callers: one function per door turns a credential into a Caller."""
 
 import ipaddress
 import os
@@ -34,11 +34,11 @@ from contextd.signals import entry_refused
 
 MAX_CLIENT_LENGTH = 100
 NO_CLIENT = "-"
-# The same few addresses call again and again.
+# The same few addresses call repeatedly.
 MAX_CACHED_ADDRESSES = 256
 FORWARDING_HEADERS = {"forwarded", "via", "x-real-ip"}
 HOW_TO_AUTHENTICATE = (
-    "make one with `.venv/bin/python manage.py token create --user USER --name WHERE` "
+    "create one with `.venv/bin/python manage.py token create --user USER --name WHERE` "
     "and send it as `Authorization: Bearer TOKEN`"
 )
 
@@ -46,15 +46,15 @@ ANONYMOUS = Principal(name="anonymous", is_local=True)
 
 
 class Authenticate(Protocol):
-    """Return whom a token stands for, or None if it is unknown. Raises CredentialLapsed."""
+    """Returns the owner of a token, or None if it is unknown. Raises CredentialLapsed."""
 
     def __call__(self, token: str) -> Principal | None: ...
 
 
 class Enter(Protocol):
-    """What the context of that name, else the principal's own default, gives to the principal.
+    """Returns what the named context, or the principal's default, grants the principal.
 
-    Raises NotFound when there is none, NotAllowed when it is not for the principal.
+    Raises NotFound if the context does not exist, NotAllowed if the principal may not use it.
     """
 
     def __call__(self, principal: Principal, name: str | None) -> Entry: ...
@@ -71,7 +71,7 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class RequestIdentity:
-    """What an HTTP request shows of who sends it, and which context it asks for."""
+    """What an HTTP request shows of its sender, and the context it asks for."""
 
     authorization: str | None
     peer: str
@@ -82,7 +82,7 @@ class RequestIdentity:
 
     @classmethod
     def of(cls, headers: Mapping[str, str], peer: str) -> Self:
-        """`headers` by lower-case name."""
+        """Read the identity from `headers`, by lower-case name, and the peer's address."""
         return cls(
             authorization=headers.get("authorization"),
             peer=peer,
@@ -123,7 +123,7 @@ def is_loopback(peer: str) -> bool:
 
 
 def bearer_token(identity: RequestIdentity) -> str | None:
-    """The token it carries; None for the anonymous caller on this machine. Asks no database."""
+    """Return the token; None for the anonymous caller on this machine. No database is needed."""
     if identity.authorization is None:
         if settings.CONTEXTD_ANONYMOUS and identity.is_from_this_machine:
             return None
@@ -135,9 +135,9 @@ def bearer_token(identity: RequestIdentity) -> str | None:
 
 
 def admit(identity: RequestIdentity, *, door: Door) -> Admission:
-    """Look up whom its token stands for, and what the context it asks for gives them.
+    """Look up the token's owner, and what the requested context grants them.
 
-    Refusals are limited by address; what is refused beyond that is not noted either.
+    Refusals are limited by address; refusals beyond that are not recorded either.
     """
     principal = None
     try:
@@ -152,21 +152,21 @@ def admit(identity: RequestIdentity, *, door: Door) -> Admission:
 
 
 def principal_of(token: str | None) -> Principal:
-    """Return whom the token stands for; an invalid token is refused, never treated as none."""
+    """Return the owner of the token; an invalid token is refused, never treated as absent."""
     if token is None:
         return ANONYMOUS
     authenticate: Authenticate = import_string(settings.CONTEXTD_AUTHENTICATE)
     with limits.deadline(limits.LOOKUP_SECONDS):
         principal = authenticate(token)
     if principal is None:
-        raise NotAuthenticated(f"the token is not known here: {HOW_TO_AUTHENTICATE}")
+        raise NotAuthenticated(f"this token is unknown: {HOW_TO_AUTHENTICATE}")
     return principal
 
 
 def enter(
     principal: Principal, context: str | None, *, door: Door, is_from_this_machine: bool = True
 ) -> Admission:
-    """Admit a principal that the door has identified already."""
+    """Admit a principal that the door has already identified."""
     try:
         return _enter(principal, context, is_from_this_machine)
     except (NotFound, NotAllowed) as error:
@@ -188,7 +188,7 @@ def _enter(principal: Principal, context: str | None, is_from_this_machine: bool
 
 
 def fallback_entry(context: str) -> Entry:
-    """Let the owner of this machine ask what is wrong while no context can be looked up."""
+    """Let the owner of this machine ask for the status while no context can be looked up."""
     return Entry(
         name=context,
         permission="read",
@@ -219,7 +219,7 @@ def process_owner() -> Principal:
 
 
 def user_named(name: str) -> Principal:
-    """Raises NotFound when there is no such user who may log in."""
+    """Return the principal of that user. Raise NotFound unless an active one exists."""
     user = get_user_model().objects.filter(username=name, is_active=True).first()
     if user is None:
         raise NotFound(f"there is no active user named {name!r}", user=name)
@@ -249,13 +249,13 @@ def caller_of_admin(request: HttpRequest, context: str = DEFAULT_CONTEXT) -> Cal
 
 
 def caller_of_cli(user: str | None, context: str | None) -> Caller:
-    """The user of that name, else the owner of the process."""
+    """Return the user with that name, or the owner of the process, as caller."""
     principal = user_named(user) if user else process_owner()
     return _caller(enter(principal, context, door="cli"), "cli")
 
 
 def local_caller(door: Door) -> Caller:
-    """The owner of the process, in no context: for work that nobody asked for through one."""
+    """Return the owner of the process, in no context, for work that no caller asked for."""
     return _caller(Admission(process_owner(), Entry(), is_from_this_machine=True), door)
 
 

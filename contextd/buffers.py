@@ -1,4 +1,4 @@
-"""Rows on their way into the database, off the path of the calls that make them."""
+"""Buffers rows on their way to the database, so that calls do not wait for writes."""
 
 import atexit
 import logging
@@ -20,7 +20,7 @@ Row = TypeVar("Row")
 
 
 class Buffer(Generic[Row]):
-    """Keeps rows until a thread of its own gives them to `write`, some at a time.
+    """Keeps rows until its thread gives them to `write`, in batches.
 
     `name` is what the log calls the rows, `seconds` how long they wait; None: until `flush`.
     """
@@ -36,7 +36,7 @@ class Buffer(Generic[Row]):
         atexit.register(self._end)
 
     def add(self, row: Row) -> bool:
-        """Whether there was room for it."""
+        """Return whether there was room for the row."""
         if len(self._waiting) >= MAX_WAITING_ROWS:
             return False
         self._waiting.append(row)
@@ -44,7 +44,7 @@ class Buffer(Generic[Row]):
         return True
 
     def flush(self) -> None:
-        """Write all there is, but for what has to wait for a database that does not answer."""
+        """Write all rows, except those that wait for a database that does not answer."""
         with self._writing:
             while rows := self._next():
                 try:
@@ -64,14 +64,14 @@ class Buffer(Generic[Row]):
         return [self._waiting.popleft() for _ in range(min(ROWS_PER_WRITE, len(self._waiting)))]
 
     def _see_to_it(self) -> None:
-        # A process that has forked has the timer, and not its thread.
+        # A forked process inherits the timer, but not its thread.
         if self.seconds is not None and not (self._timer and self._timer.is_alive()):
             self._timer = Timer(self.seconds, self._write_and_let_go)
             self._timer.daemon = True
             self._timer.start()
 
     def _write_and_let_go(self) -> None:
-        self._timer = None  # what comes from now on has a timer of its own
+        self._timer = None  # later rows start another timer
         try:
             self.flush()
         finally:

@@ -1,4 +1,4 @@
-"""Messages between the processes of one installation, over Valkey. None is stored."""
+"""Messages between the processes of one installation, over Valkey; none is stored."""
 
 import logging
 import secrets
@@ -42,7 +42,7 @@ class Change(Message):
 
 
 class AccessChanged(Message):
-    """Somebody's permissions changed: what is cached of them is void."""
+    """Someone's permissions changed: cached permissions are void."""
 
     about: Literal["access changed"] = "access changed"
 
@@ -59,14 +59,14 @@ class SessionsEnded(Message):
 
 
 class StreamOpened(Message):
-    """A process has opened the stream of that session, so that the others close theirs."""
+    """A process has opened the stream of that session; the others close theirs."""
 
     about: Literal["stream opened"] = "stream opened"
     session: str
 
 
 class FromClient(Message):
-    """A JSON-RPC message that reached a different process than the one waiting for it."""
+    """A JSON-RPC message that arrived at a different process than the one waiting for it."""
 
     about: Literal["from client"] = "from client"
     session: str
@@ -74,7 +74,7 @@ class FromClient(Message):
 
 
 class ToClient(Message):
-    """A JSON-RPC message for the stream of a session, in whichever process that is open."""
+    """A JSON-RPC message for the stream of a session, in whichever process it is open."""
 
     about: Literal["to client"] = "to client"
     session: str
@@ -91,7 +91,7 @@ def channel_of(process: str) -> str:
 
 
 def publish(message: Message) -> None:
-    """Send to every process; if Valkey does not answer, they find out later by themselves."""
+    """Send to every process; if Valkey does not answer, they notice the change later."""
     try:
         _valkey().publish(EVERYBODY, message.model_dump_json())
     except RedisError:

@@ -1,4 +1,4 @@
-"""Django's cache in Redis, for what each request asks of it."""
+"""Django's cache in Redis, for what every request reads from it."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 
 
 class KeptClient(RedisCacheClient):
-    """Keep its clients: Django creates one per operation, which costs more than the operation."""
+    """Reuses its clients: Django creates one per operation, which costs more than the operation."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

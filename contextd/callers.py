@@ -1,4 +1,4 @@
-"""Who is asking, through which door, and what their context gives them."""
+"""Who is calling, through which door, and what their context grants them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ DEFAULT_CONTEXT = "default"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """Whom a credential stands for, and how far it does.
+    """The owner of a credential, and its limits.
 
-    `contexts` are those it may select, None for all; `default_context` is taken when it
-    selects none; with `is_read_only` it reads, whatever its user may do.
+    `contexts` are the contexts it may select, None for all; `default_context` applies when it
+    selects none; with `is_read_only` it may only read, whatever its user may do.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Principal:
 
 
 class CredentialLapsed(NotAuthenticated):
-    """A credential that counts no more, although it is known whose it was."""
+    """A credential that is no longer valid, although its owner is known."""
 
     def __init__(self, message: str, principal: Principal) -> None:
         super().__init__(message)
@@ -40,12 +40,12 @@ class CredentialLapsed(NotAuthenticated):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What a context gives to a principal in it; `Entry()` is everything.
+    """What a context grants a principal; `Entry()` grants everything.
 
-    `tools`, `resources` and `prompts` are globs, and what none of them matches is refused;
-    `projects` is None for every project; `rate` replaces the tools' own. With `needs_review`,
-    what is made in it for others to act on waits for a person first. One that `is_fallback` stands
-    for a context that cannot be looked up now: nothing but `status` may be used in it.
+    `tools`, `resources` and `prompts` are globs; anything that none of them matches is refused.
+    `projects` is None for every project; `rate` replaces the tools' own. With `needs_review`, what
+    is created for others to act on waits for a person's review. An entry that `is_fallback` stands
+    for a context that cannot be looked up now: only `status` may be used in it.
     """
 
     name: str = DEFAULT_CONTEXT
@@ -59,11 +59,11 @@ class Entry:
     is_fallback: bool = False
 
     def has_tool(self, *names: str) -> bool:
-        """Whether a tool with these names belongs to the context."""
+        """Return whether the context contains a tool with one of these names."""
         return any(matches(name, self.tools) for name in names)
 
     def has_resource(self, *names: str) -> bool:
-        """Whether one of these is in the context: an address, or the form it has."""
+        """Return whether the context contains one of these: an address, or its template."""
         return any(matches(name, self.resources) for name in names)
 
     def has_prompt(self, *names: str) -> bool:
@@ -78,9 +78,9 @@ def matches(name: str, globs: Iterable[str]) -> bool:
 class Caller:
     """The principal of one call and what it may use.
 
-    `principal` is stable over connections (`user:3`, `anonymous`); `connection` is what rates
-    count by. `is_local` grants the rights of the machine's owner; `is_from_this_machine` only says
-    that the request was sent from here, with a token or without.
+    `principal` is stable across connections (`user:3`, `anonymous`); rates are counted per
+    `connection`. `is_local` grants the rights of the machine's owner; `is_from_this_machine` only
+    says that the request was sent from here, with or without a token.
     """
 
     principal: str
@@ -99,7 +99,7 @@ class Caller:
 
     @property
     def projects(self) -> frozenset[int] | None:
-        """Ids of those whose records it sees; None for every project."""
+        """The ids of the projects whose records it sees; None for every project."""
         return self.entry.projects
 
     @property
@@ -107,5 +107,5 @@ class Caller:
         return self.projects is None
 
     def sees(self, project_id: int | None) -> bool:
-        """Whether a record of that project is visible; None is shared knowledge."""
+        """Return whether a record of that project is visible; None stands for shared knowledge."""
         return self.projects is None or project_id is None or project_id in self.projects

@@ -17,12 +17,12 @@ app = Celery("contextd")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.set_default()
-# As root it warns that messages might be code; ours are JSON, Celery's default.
+# As root, Celery warns that messages might be code; ours are JSON, its default.
 warnings.simplefilter("ignore", SecurityWarning)
 
 
 class Clock(bootsteps.StartStopStep):  # type: ignore[misc]
-    """Sends what is due by the clock from a thread; `--beat` is a process that can be left over."""
+    """Sends scheduled tasks from a thread; a `--beat` process could be left over."""
 
     conditional = True
 
@@ -35,11 +35,11 @@ class Clock(bootsteps.StartStopStep):  # type: ignore[misc]
 
 
 app.steps["worker"].add(Clock)
-app.user_options["worker"].add(Option(["--clock"], is_flag=True, help="Be beat too"))
+app.user_options["worker"].add(Option(["--clock"], is_flag=True, help="Also run the scheduler"))
 
 
 def keep_logging(**kwargs: Any) -> None:
-    """Celery leaves logging as `settings.LOGGING` has it when anything listens to that signal."""
+    """Keep the logging of `settings.LOGGING`: Celery does if anything listens to this signal."""
 
 
 def begin(**kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""Announcements that something clients may have listed or read has changed."""
+"""Announcements of changes in what clients may have listed or read."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +15,7 @@ _listeners: list[Listener] = []
 
 
 def announce(kind: Kind, uri: str | None = None) -> None:
-    """Notify every client of every process, once the current transaction has committed.
+    """Notify every client of every process once the current transaction has committed.
 
     The list of that kind has changed or, with `uri`, only the resource at that address.
     """
@@ -23,7 +23,7 @@ def announce(kind: Kind, uri: str | None = None) -> None:
 
 
 def announce_access() -> None:
-    """Notify every process, after commit, that somebody's permissions changed."""
+    """Notify every process, after commit, that someone's permissions changed."""
     _dispatch(AccessChanged())
 
 
@@ -33,7 +33,7 @@ def announce_calls() -> None:
 
 
 def concerns(uri: str, address: str) -> bool:
-    """Whether a change of a resource concerns an address, which may be the same with a query."""
+    """Return whether a change of the resource concerns an address, which may add a query to it."""
     return address == uri or address.startswith(f"{uri}?")
 
 

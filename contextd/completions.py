@@ -1,4 +1,4 @@
-"""What an argument that is being typed may become; declared once for each name of an argument."""
+"""Completions of arguments; each argument name has one registered completer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Completer = Callable[[Caller, str], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The best values, and how many there are in all."""
+    """The best values, and the total number of values."""
 
     values: list[str]
     total: int
@@ -23,7 +23,7 @@ _completers: dict[str, Completer] = {}
 
 
 def completer(argument: str) -> Callable[[Completer], Completer]:
-    """Register what knows the values of arguments of that name, the best first."""
+    """Register the function that returns the values of arguments with that name, best first."""
 
     def register(complete: Completer) -> Completer:
         _completers[argument] = complete
@@ -33,7 +33,7 @@ def completer(argument: str) -> Callable[[Completer], Completer]:
 
 
 def complete(caller: Caller, argument: str, typed: str) -> Completion:
-    """Nothing, where nobody knows."""
+    """Return the completions, which are empty without a completer for the argument."""
     known = _completers.get(argument)
     values = known(caller, typed[:MAX_TYPED_LENGTH]) if known else []
     return Completion(values[:MAX_VALUES], len(values))

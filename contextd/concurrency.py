@@ -18,7 +18,7 @@ class ConcurrencyLimit:
 
     @contextmanager
     def slot(self, seconds: float) -> Iterator[None]:
-        """Run the block when there is room. Raises Busy if too many wait, or for too long."""
+        """Run the block when there is room. Raise Busy if too many wait, or for too long."""
         if not self._known.acquire(blocking=False):
             raise Busy("too many calls are waiting; try again later")
         try:
@@ -33,6 +33,6 @@ class ConcurrencyLimit:
     def _wait(self, seconds: float) -> None:
         if self._free.acquire(blocking=False):
             return
-        close_old_connections()  # others need this thread's while it waits
+        close_old_connections()  # others need this thread's connection while it waits
         if not self._free.acquire(timeout=seconds):
             raise Busy(f"no worker was free for {seconds:g} s; try again later")

@@ -1,7 +1,7 @@
-"""What an operation may do while it waits: ask the person, say how far it is, take its time.
+"""What an operation may do while it waits: ask the person, report progress, finish later.
 
-Such a handler is a coroutine, and may be run again from its start, with the answers that were
-given: it asks before it acts.
+Such a handler is a coroutine and may be run again from its start, with the replies received so far:
+it must ask before it acts.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ Ability = Literal["questions", "model", "later results"]
 
 
 class Form(BaseModel):
-    """What a person is asked to fill in: fields of text, numbers, yes or no, or a choice."""
+    """A form for a person to fill in: fields for text, numbers, yes or no, or a choice."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -43,18 +43,18 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A question of another MCP server's, in MCP's own shape: to the person, or to the model."""
+    """A question of another MCP server in MCP's own format, for the person or the model."""
 
     method: str
     params: Mapping[str, Any]
 
 
 class Interim(Exception):
-    """Not the end of the operation: it is run again, from its start."""
+    """Raised when the operation has not ended: it is run again from its start."""
 
 
 class Unanswered(Interim):
-    """The person is asked elsewhere; the operation is run again with the answers."""
+    """The person is asked elsewhere; the operation is run again with the replies."""
 
     def __init__(self, questions: Mapping[str, Question | Foreign]) -> None:
         super().__init__(", ".join(questions))
@@ -62,11 +62,11 @@ class Unanswered(Interim):
 
 
 class Detached(Interim):
-    """It goes on where nobody waits for it, with the arguments as the pipeline let them pass."""
+    """The operation continues without a waiting client, with the arguments as redacted."""
 
     arguments: Mapping[str, Any] = {}
     redacted = 0
-    """How many credentials were taken out of the arguments."""
+    """Number of credentials that were removed from the arguments."""
 
 
 class Conversation(Protocol):
@@ -75,45 +75,45 @@ class Conversation(Protocol):
     async def report(
         self, done: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """Say how far it is."""
+        """Report progress."""
 
     async def ask(self, key: str, text: str, form: type[F]) -> F:
-        """Put a question to the person; `key` tells it from the operation's other ones.
+        """Ask the person; `key` distinguishes the question from the operation's other ones.
 
-        Raises Declined, or Unsupported where nobody can be asked.
+        Raise Declined, or Unsupported if nobody can be asked.
         """
 
     async def ask_all(self, questions: Mapping[str, Question]) -> Mapping[str, Form]:
-        """Put several at once."""
+        """Ask several questions at once."""
 
     @property
     def replied(self) -> Collection[str]:
-        """The keys of what was replied to before this run."""
+        """The keys of the questions that were answered before this run."""
 
     async def pass_on(self, questions: Mapping[str, Foreign]) -> Mapping[str, Any]:
-        """Put another server's questions to the caller's client; its replies as they come.
+        """Relay another server's questions to the caller's client; return its replies unchanged.
 
-        Raises Unsupported where it answers none such, Declined where it will not.
+        Raise Unsupported if it cannot answer such questions, Declined if it refuses.
         """
 
     def header(self, name: str) -> str | None:
-        """What the caller's request says there, for a door that has headers."""
+        """Return that header of the caller's request; None for doors without headers."""
 
     async def take_time(self) -> bool:
-        """From here on it takes long: let the caller come back for the result, if it can.
+        """Announce that the operation takes long, so that the caller can fetch the result later.
 
-        Says whether it will; else it goes on waiting.
+        Return whether the caller will do so; otherwise it keeps waiting.
         """
 
     def allowance(self, seconds: float) -> float:
-        """How long an operation with that time limit may take in this conversation."""
+        """Return how long an operation with that time limit may take in this conversation."""
 
     async def do(self, work: Callable[[], Outcome]) -> Outcome:
-        """Run something short that is not a coroutine, such as a service that asks the database."""
+        """Run short synchronous work, such as a service that queries the database."""
 
 
 def do_and_let_go(work: Callable[[], Outcome]) -> Outcome:
-    """In a thread of a pool, which keeps no connection to the database for its next work."""
+    """Run the work in a pool thread, and return its connection to the database afterwards."""
     try:
         return work()
     finally:
@@ -121,7 +121,7 @@ def do_and_let_go(work: Callable[[], Outcome]) -> Outcome:
 
 
 class Alone:
-    """For a door where nobody can be asked: a script, a command."""
+    """The conversation of a door where nobody can be asked: a script, a command."""
 
     def __init__(self, headers: Mapping[str, str] | None = None) -> None:
         self._headers = headers or {}
@@ -144,7 +144,7 @@ class Alone:
 
     async def pass_on(self, questions: Mapping[str, Foreign]) -> Mapping[str, Any]:
         methods = ", ".join(one.method for one in questions.values())
-        raise Unsupported(f"nobody answers {methods} here", ability="questions")
+        raise Unsupported(f"{methods} cannot be answered here", ability="questions")
 
     def header(self, name: str) -> str | None:
         return self._headers.get(name)

@@ -1,4 +1,4 @@
-"""Browsers let pages of the allowed origins read what the doors for programs answer (CORS)."""
+"""CORS: browsers let pages of allowed origins read the answers of the doors for programs."""
 
 from django.conf import settings
 from starlette.middleware.cors import CORSMiddleware
@@ -17,7 +17,7 @@ class Cors(CORSMiddleware):
             application,
             allow_origins=settings.ALLOWED_ORIGINS,
             allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["*"],  # upstreams too are given headers that callers send
+            allow_headers=["*"],  # upstreams too receive headers of callers
             expose_headers=["Mcp-Session-Id", "WWW-Authenticate", "Retry-After"],
         )
 

@@ -1,4 +1,4 @@
-"""Django's protection of forms, by the gate's rule of which pages may send them."""
+"""Django's CSRF protection, with the gate's rule of which pages may send forms."""
 
 from django.http import HttpRequest
 from django.middleware.csrf import CsrfViewMiddleware
@@ -7,7 +7,7 @@ from contextd import gate
 
 
 class BehindTls(CsrfViewMiddleware):
-    """TLS ends at a proxy, so that Django itself would take our own pages to be at `http`."""
+    """Accepts our own pages behind a TLS proxy, where Django would expect them at `http`."""
 
     def _origin_verified(self, request: HttpRequest) -> bool:
         return gate.is_allowed_origin(request.headers["Origin"], request.get_host())

@@ -1,4 +1,4 @@
-"""Calls that take so long that their clients come back for the result, and ask for it by id."""
+"""Calls that take long: the client does not wait, but polls for the result by id."""
 
 import secrets
 from collections.abc import Collection, Mapping
@@ -18,13 +18,13 @@ from contextd.validation import unstorable
 
 MAX_OPEN_PER_PRINCIPAL = 100
 RETENTION = timedelta(days=1)
-# A process that works on calls says so more often than this.
+# A process that works on calls renews their leases more often than this.
 LEASE = timedelta(seconds=60)
 LOST = {
     "code": -32603,
     "message": "the server process that worked on this has ended; call the tool again",
 }
-# What was said is of no use to a call that has ended, and may hold a password for an upstream.
+# A call that has ended does not need its replies, which may contain a password for an upstream.
 UNSAID: Mapping[str, Any] = {"arguments": {}, "replies": {}}
 
 Status = DetachedCall.Status
@@ -36,7 +36,7 @@ def begin(
     interim: Detached,
     replies: Mapping[str, Any],
 ) -> DetachedCall:
-    """Keep a call that this process goes on to work on."""
+    """Store a call that this process continues to work on."""
     calls = DetachedCall.objects.of(caller)
     if calls.filter(status__in=DetachedCall.OPEN).count() >= MAX_OPEN_PER_PRINCIPAL:
         raise Busy(
@@ -57,7 +57,7 @@ def begin(
 
 
 def find(caller: Caller, call_id: str) -> DetachedCall:
-    """One of the caller's own; a call whose process is gone has failed."""
+    """Return one of the caller's own calls; a call whose process has ended has failed."""
     if unstorable(call_id):
         raise _no_such_call(call_id)
     lost = DetachedCall.objects.filter(
@@ -75,7 +75,7 @@ def _no_such_call(call_id: str) -> NotFound:
 
 
 def reply(caller: Caller, call_id: str, replies: Mapping[str, Any]) -> tuple[DetachedCall, bool]:
-    """Keep what the person replied; whether all is answered, so that it can be worked on again."""
+    """Store the person's replies; return whether all questions are answered now."""
     find(caller, call_id)
     with transaction.atomic():
         call = DetachedCall.objects.select_for_update().get(pk=call_id)
@@ -97,14 +97,14 @@ def ask(call_id: str, questions: Mapping[str, Any]) -> None:
 
 
 def end(call_id: str, status: DetachedCall.Status, outcome: Mapping[str, Any]) -> None:
-    """Store how it ended; a call that was cancelled in the meantime stays cancelled."""
+    """Store the outcome; a call that was cancelled in the meantime stays cancelled."""
     _working(call_id).update(
         status=status, outcome=dict(outcome), updated_at=timezone.now(), **UNSAID
     )
 
 
 def cancel(caller: Caller, call_id: str) -> None:
-    """Whichever process works on it finds out when it renews its lease."""
+    """Cancel the call; the process that works on it notices when it renews its lease."""
     found = find(caller, call_id)
     DetachedCall.objects.filter(pk=found.pk, status__in=DetachedCall.OPEN).update(
         status=Status.CANCELLED, questions={}, updated_at=timezone.now(), **UNSAID
@@ -112,7 +112,7 @@ def cancel(caller: Caller, call_id: str) -> None:
 
 
 def renew(call_ids: Collection[str]) -> set[str]:
-    """Say that this process still works on them; those that it need not any more."""
+    """Renew the leases of these calls; return those that need no more work."""
     working = DetachedCall.objects.filter(pk__in=call_ids, status=Status.WORKING)
     working.update(leased_until=timezone.now() + LEASE)
     return set(call_ids) - set(working.values_list("pk", flat=True))

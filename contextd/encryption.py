@@ -1,4 +1,4 @@
-"""Secrets that must be read back are stored encrypted, under a key made from the secret key."""
+"""Encrypts stored secrets that must be read back, with a key derived from the secret key."""
 
 import base64
 import hashlib
@@ -8,7 +8,7 @@ from django.conf import settings
 
 
 class Undecipherable(ValueError):
-    """It was encrypted under another secret key."""
+    """The text was encrypted under another secret key."""
 
 
 def encrypt(text: str) -> str:
@@ -16,7 +16,7 @@ def encrypt(text: str) -> str:
 
 
 def decrypt(ciphertext: str) -> str:
-    """Raises Undecipherable."""
+    """Return the plain text. Raise Undecipherable."""
     try:
         return _cipher().decrypt(ciphertext).decode()
     except InvalidToken:

@@ -9,7 +9,7 @@ logger = logging.getLogger(__name__)
 
 
 class ContextdError(Exception):
-    """A failure that is safe to show; its message stands alone and says what to do."""
+    """A failure that is safe to show; its message is self-contained and says what to do."""
 
     category: ClassVar[str] = "internal"
     status: ClassVar[int] = 500
@@ -21,7 +21,7 @@ class ContextdError(Exception):
 
     @property
     def text(self) -> str:
-        """What a client shows: `[validation] summary is required`."""
+        """The text that clients show: `[validation] summary is required`."""
         return f"[{self.category}] {self.message}"
 
     def as_dict(self) -> dict[str, Any]:
@@ -29,13 +29,13 @@ class ContextdError(Exception):
 
 
 class Invalid(ContextdError):
-    """The arguments break the operation's contract; `details` has `field` and `error`."""
+    """The arguments violate the operation's contract; `details` has `field` and `error`."""
 
     category, status = "validation", 400
 
 
 class Refused(Invalid):
-    """`Invalid` in the words of a published contract: they stand bare, as a result everywhere."""
+    """`Invalid` with the exact wording of a published contract, always returned as a result."""
 
     @property
     def text(self) -> str:
@@ -47,7 +47,7 @@ class NotFound(ContextdError):
 
 
 class NotAuthenticated(ContextdError):
-    """The credential is missing where one is needed, or it is not valid."""
+    """The credential is required but missing, or it is not valid."""
 
     category, status = "unauthorized", 401
 
@@ -63,7 +63,7 @@ class Declined(NotAllowed):
 
 
 class Unsupported(Invalid):
-    """The caller's program lacks what is needed; `details["ability"]` names it."""
+    """The caller's program lacks a required ability; `details["ability"]` names it."""
 
 
 class TimedOut(ContextdError):
@@ -77,13 +77,13 @@ class Busy(ContextdError):
 
 
 class Unavailable(ContextdError):
-    """Nothing but `status` can be done now."""
+    """Only `status` can be used now."""
 
     category, status = "internal", 503
 
 
 class UpstreamFailed(ContextdError):
-    """Another server failed or is not there; `details["cause"]` is all that it said."""
+    """Another server failed or cannot be reached; `details["cause"]` is all it reported."""
 
     category, status = "internal", 502
 
@@ -99,7 +99,7 @@ class RateLimited(ContextdError):
 
     @property
     def seconds_to_wait(self) -> int:
-        """As HTTP has them: whole ones, at least one."""
+        """The seconds in HTTP's form: a whole number, at least one."""
         return max(1, math.ceil(float(self.details["retry_after"])))
 
 

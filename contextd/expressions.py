@@ -1,4 +1,4 @@
-"""Regular expressions that people write: no search for one takes longer than it may."""
+"""Regular expressions that people write; searches with them have a time limit."""
 
 from functools import lru_cache
 from math import prod
@@ -9,23 +9,23 @@ import regex
 from contextd import limits
 
 MATCH_SECONDS = 0.5
-"""That one search may take: some expressions would otherwise take hours for a long text."""
+"""Time limit of one search: some expressions would take hours for a long text."""
 MAX_REPEATS = 10_000
 MAX_REPEAT_DIGITS = 9
-# In verbose mode white space and comments may stand around the digits, and between them.
+# In verbose mode, white space and comments may stand around and between the digits.
 _REPEAT = regex.compile(r"\{((?:\d|\s|#[^\n]*(?:\n|\Z))++)")
 _IGNORED_IN_REPEAT = regex.compile(r"\s|#[^\n]*")
 
 
 def mistake_in(expression: str) -> str | None:
-    """What is wrong with it, if anything: it ..."""
+    """Return what is wrong with the expression, as the predicate of a sentence, or None."""
     copies = prod(max(1, _number_in(repeat)) for repeat in _REPEAT.findall(expression))
-    if copies > MAX_REPEATS:  # compiling writes them all out, which can take all memory there is
+    if copies > MAX_REPEATS:  # compiling expands them all, which can exhaust memory
         return f"repeats its parts more than {MAX_REPEATS:,} times"
     try:
         regex.compile(expression)
     except regex.error as error:
-        return f"is no regular expression: {error}"
+        return f"is not a valid regular expression: {error}"
     except (RecursionError, MemoryError):
         return "is nested too deeply"
     return None
@@ -36,15 +36,15 @@ def _number_in(repeat: str) -> int:
 
 
 def finds(expression: str, text: str) -> bool:
-    """Whether it is in the text, where `^` and `$` are those of any line.
+    """Return whether the expression is in the text; `^` and `$` match at any line.
 
-    Raises TimeoutError if the search takes too long. Other threads run in the meantime.
+    Raise TimeoutError if the search takes too long. Other threads run in the meantime.
     """
     return compiled(expression).search(text, timeout=_seconds()) is not None
 
 
 def count(expression: str, text: str) -> int:
-    """Return how often the expression matches; raises TimeoutError like `finds`."""
+    """Return how often the expression matches. Raise TimeoutError as `finds` does."""
     return sum(1 for _ in compiled(expression).finditer(text, timeout=_seconds()))
 
 

@@ -13,6 +13,6 @@ def put_off() -> None:
 
 
 def spare_imports() -> None:
-    """Enable collection, of objects that are created from now on."""
+    """Enable collection of objects that are created from now on."""
     gc.freeze()
     gc.enable()

@@ -1,4 +1,4 @@
-"""What every HTTP request must pass before any application sees it: Host, Origin, size, headers.
+"""Checks every HTTP request before any application sees it: Host, Origin, size, headers.
 
 Django's middleware never sees `/mcp`, so this stands in front of both.
 """
@@ -24,7 +24,7 @@ MAX_CACHED_HOSTS = 256
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603
 
-# A program that reads the first copy and one that reads the last disagree about the caller.
+# A program that reads the first copy and one that reads the last would see different callers.
 SINGLE_HEADERS = ("host", "origin", "authorization", "x-mcp-context", "mcp-session-id")
 
 
@@ -45,11 +45,11 @@ class WrongMethod(Invalid):
 
 
 class NotJson(Invalid):
-    """The body of a JSON-RPC message cannot be read at all."""
+    """The body of a JSON-RPC message cannot be parsed."""
 
 
 class Gate:
-    """Refuses what should not reach the application, and bounds the rest."""
+    """Refuses requests that must not reach the application, and limits the rest."""
 
     def __init__(self, application: ASGIApp) -> None:
         self._application = application
@@ -63,7 +63,8 @@ class Gate:
             await send({"type": "websocket.close"})
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # The parser keeps white space after a value, which RFC 9110 5.5 says is not part of it.
+        # The parser keeps white space after a value, which according to RFC 9110 5.5 is not part of
+        # it.
         headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         exchange = Exchange(receive, send)
         try:
@@ -77,7 +78,7 @@ class Gate:
 
 
 class Exchange:
-    """One request and its answer: bounds what comes in, notes when the answer begins."""
+    """One request and its answer: limits the body and records when the answer begins."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
@@ -94,7 +95,7 @@ class Exchange:
                 message = await self._receive()
         except TimeoutError:
             seconds = settings.BODY_SECONDS
-            raise TooSlow(f"the body did not come within {seconds} s", field="body") from None
+            raise TooSlow(f"the body did not arrive within {seconds} s", field="body") from None
         self._is_whole = not message.get("more_body", False)
         self._size += len(message.get("body", b""))
         check_size(self._size)
@@ -106,7 +107,7 @@ class Exchange:
 
 
 def check(method: str, path: str, raw_headers: list[tuple[bytes, bytes]]) -> None:
-    """Raises the reason why the request may not pass."""
+    """Raise the reason for which the request must not pass, if there is one."""
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw_headers}
     if len(headers) < len(raw_headers):
         check_doubled(Counter(name.decode("latin-1") for name, _ in raw_headers))
@@ -120,7 +121,7 @@ def check(method: str, path: str, raw_headers: list[tuple[bytes, bytes]]) -> Non
 def check_doubled(counts: Mapping[str, int]) -> None:
     for name in SINGLE_HEADERS:
         if counts.get(name, 0) > 1:
-            raise Invalid(f"the header {name} is given {counts[name]} times", field=name)
+            raise Invalid(f"the header {name} was sent {counts[name]} times", field=name)
 
 
 def check_host(host: str) -> None:
@@ -160,7 +161,7 @@ def is_same_site(origin: str, host: str) -> bool:
 
 
 def is_for_programs(path: str) -> bool:
-    """No page of ours needs to be read across sites there, so even a GET must be from our own."""
+    """Return whether the path is for programs; pages of other sites may not even read there."""
     return is_mcp(path) or path.startswith("/api/")
 
 
@@ -193,7 +194,7 @@ async def refuse(scope: Scope, send: Send, error: ContextdError) -> None:
 
 
 def as_rpc(error: ContextdError) -> dict[str, Any]:
-    """The error as a JSON-RPC message that answers no request in particular."""
+    """Return the error as a JSON-RPC message without the id of a request."""
     problem = {"code": rpc_code(error), "message": error.text, "data": error.as_dict()}
     return {"jsonrpc": "2.0", "id": None, "error": problem}
 

@@ -1,16 +1,16 @@
-"""Asking git about a folder that may be anybody's."""
+"""Runs git in folders that are not trusted."""
 
 import os
 import subprocess
 from pathlib import Path
 
-# Its owner may be another user than ours. Of its settings, none may start a program.
+# The folder may belong to another user. None of its settings may start a program.
 GIT = ("git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
 NOT_IGNORED = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
 
 
 def ask(folder: Path, *arguments: str, seconds: float) -> "subprocess.CompletedProcess[bytes]":
-    """Raises OSError or SubprocessError where git is not there, or takes longer."""
+    """Run git in the folder. Raise OSError or SubprocessError if git is missing or too slow."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     return subprocess.run(  # noqa: S603  (no shell, and no argument comes from a caller)
         [*GIT, *arguments],

@@ -1,4 +1,4 @@
-"""What every call must pass before it runs."""
+"""The checks that every call must pass before it runs."""
 
 from functools import cache
 from typing import Any, Protocol
@@ -15,20 +15,20 @@ ALWAYS_AVAILABLE = "status"
 
 
 class Policy(Protocol):
-    """Raises NotAllowed when the caller may not use the operation."""
+    """Raises NotAllowed if the caller may not use the operation."""
 
     def __call__(self, operation: Operation, caller: Caller) -> None: ...
 
 
 def authorize(operation: Operation, caller: Caller) -> None:
-    """Raises NotAllowed; or Unavailable while nobody can tell what the caller may use."""
+    """Raise NotAllowed, or Unavailable while the caller's permissions cannot be looked up."""
     if caller.entry.is_fallback and operation.name != ALWAYS_AVAILABLE:
         raise Unavailable(outages.NO_ANSWER)
     _policy()(operation, caller)
 
 
 def may_use(operation: Operation, caller: Caller) -> bool:
-    """Whether to list the operation for the caller."""
+    """Return whether to list the operation for the caller."""
     try:
         authorize(operation, caller)
     except NotAllowed:
@@ -43,7 +43,7 @@ def _policy() -> Policy:
 
 
 def redact(operation: Operation, request: Request) -> tuple[Request, int]:
-    """Replace the credentials in what will be stored; also says how many there were."""
+    """Return the request without credentials, if it will be stored, and how many were replaced."""
     if not operation.redacts:
         return request, 0
     values: dict[str, Any] = request.model_dump(exclude_unset=True)
@@ -52,8 +52,8 @@ def redact(operation: Operation, request: Request) -> tuple[Request, int]:
         return request, 0
     try:
         return operation.parse(redacted.value), len(redacted.findings)
-    except Invalid as error:  # a mark may be longer than what it stands for
+    except Invalid as error:  # a mark may be longer than the credential it replaces
         raise Invalid(
-            f"{error.message}, now that a credential in it was replaced; leave that out",
+            f"{error.message}after a credential in it was replaced; leave the credential out",
             **error.details,
         ) from None

@@ -1,4 +1,4 @@
-"""Addresses for load balancers: does the process live, can it serve."""
+"""Endpoints for load balancers: whether the process is alive, and whether it can serve."""
 
 from django.http import HttpRequest, JsonResponse
 

@@ -1,4 +1,4 @@
-"""Work that may wait until after the answer."""
+"""Work that may be done after the answer."""
 
 import asyncio
 import logging
@@ -35,13 +35,13 @@ State = Job.State
 
 
 class Stopped(Exception):
-    """The job is not wanted any more, or another worker has it: what is not done stays undone."""
+    """The job is no longer wanted or belongs to another worker: the rest must not be done."""
 
 
 def defer(task_name: str, *args: Any) -> None:
     """Queue `app.tasks.function` once the current transaction has committed.
 
-    A broker that is down costs time, not work: the sweepers find what was left undone.
+    An outage of the broker delays work, but loses none: the sweepers find it.
     """
     transaction.on_commit(partial(_send, task_name, *args))
 
@@ -56,11 +56,10 @@ def _send(task_name: str, *args: Any) -> None:
 def submit(
     task_name: str, key: str, arguments: Mapping[str, Any], principal: str, *, queued: bool = True
 ) -> tuple[Job, bool]:
-    """The open job of that task and key, and whether it was made now; the task is given its id.
+    """Return the open job of that task and key, and whether it is new; the task receives its id.
 
-    One that is not `queued` is worked on by the process that submits it; a worker continues it if
-    that fails.
-    One that was cancelled is not joined, although its worker may not have heard of it yet.
+    With `queued=False`, the process that submits it works on it; a worker continues if that fails.
+    A cancelled job is not joined, even if its worker has not noticed the cancellation yet.
     """
     _end_if_unwanted(task=task_name, key=key)
     job, is_new = Job.objects.get_or_create(
@@ -82,25 +81,25 @@ def submit(
 
 
 class Hold:
-    """The right to work on a job; it lasts as long as there is news of it."""
+    """The right to work on a job; it lasts as long as its lease is renewed."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
         self._due_at = 0.0
 
     def report(self, done: int, total: int, note: str) -> None:
-        """Say how far it is, outside of transactions. Raises Stopped."""
+        """Report progress, outside of transactions. Raise Stopped."""
         if time.monotonic() < self._due_at:
             return
         self._due_at = time.monotonic() + REPORT_SECONDS
         self._update(done=done, total=total, note=note, leased_until=timezone.now() + LEASE)
 
     def renew(self) -> None:
-        """Keep the job for another while, without news of it. Raises Stopped."""
+        """Renew the lease without reporting progress. Raise Stopped."""
         self._update(leased_until=timezone.now() + LEASE)
 
     def keep(self) -> None:
-        """Nobody else takes the job before the current transaction ends. Raises Stopped."""
+        """Prevent others from taking the job before the current transaction ends. Raise Stopped."""
         if not self._ours().select_for_update(no_key=True).exists():
             raise Stopped
 
@@ -118,7 +117,7 @@ class Hold:
 
 
 def work(job_id: int, do: Callable[[Hold], Mapping[str, Any]]) -> None:
-    """Do the job and keep what `do` returns, unless somebody is at it or it has ended."""
+    """Do the job and store what `do` returns, unless it has ended or another worker holds it."""
     hold = _take(job_id)
     if hold is None:
         return
@@ -156,7 +155,7 @@ def _renew_until(is_done: threading.Event, hold: Hold) -> None:
         except Stopped:
             return
         except DatabaseError as error:
-            logger.warning("the lease of job %d is not renewed: %s", hold.job.pk, error)
+            logger.warning("the lease of job %d was not renewed: %s", hold.job.pk, error)
         finally:
             connection.close()
 
@@ -176,12 +175,12 @@ def _take(job_id: int) -> Hold | None:
 
 
 def cancel(job_id: int) -> None:
-    """Its worker ends it soon; one that has none has ended."""
+    """Cancel the job: its worker ends it soon; a job without a worker ends now."""
     _cancel(Job.objects.filter(pk=job_id))
 
 
 def give_up(job_id: int) -> None:
-    """`cancel` by who began it, which somebody who has joined it does not suffer from."""
+    """Cancel the job on behalf of its creator, unless somebody else has joined it."""
     _cancel(Job.objects.filter(pk=job_id, is_joined=False))
 
 
@@ -196,12 +195,12 @@ def _end_if_unwanted(**condition: Any) -> None:
 
 
 def are_running() -> bool:
-    """Whether a worker is at one, wherever: what can wait leaves the machine to it."""
+    """Return whether any worker runs a job: work that can wait leaves the machine to it."""
     return Job.objects.filter(state=State.RUNNING, leased_until__gt=timezone.now()).exists()
 
 
 def sweep() -> int:
-    """Queue again what nobody works on, and forget what ended long ago."""
+    """Queue jobs again that nobody works on, and delete those that ended long ago."""
     Job.objects.exclude(state__in=Job.OPEN).filter(
         updated_at__lt=timezone.now() - RETENTION
     ).delete()
@@ -214,7 +213,7 @@ def sweep() -> int:
 
 
 def _queue_again(job: Job) -> bool:
-    """Unless a worker has just started it."""
+    """Queue the job again unless a worker has just started it; return whether it was queued."""
     again = Job.objects.abandoned().filter(pk=job.pk)
     if not again.update(state=State.QUEUED, leased_until=timezone.now() + LEASE):
         return False
@@ -223,7 +222,7 @@ def _queue_again(job: Job) -> bool:
 
 
 def watch(job_id: int) -> Iterator[Job]:
-    """How far it is, again and again, until it has ended."""
+    """Yield the job repeatedly until it has ended."""
     while (job := Job.objects.get(pk=job_id)).is_open:
         yield job
         time.sleep(POLL_SECONDS)
@@ -231,7 +230,7 @@ def watch(job_id: int) -> Iterator[Job]:
 
 
 async def follow(job_id: int, talk: Conversation, seconds: float) -> Job:
-    """Report how far it is until it has ended or the time is up."""
+    """Report progress until the job has ended or the time is up; return the job."""
     until, reported = time.monotonic() + seconds, 0
     while True:
         job = await talk.do(partial(Job.objects.get, pk=job_id))

@@ -30,7 +30,7 @@ REFUSAL_RATE = Rate(1, burst=30)
 MAX_QUERY_SECONDS = 30.0
 MAX_ATTEMPTS = 10
 LOOKUP_SECONDS = 5
-"""For a look-up of our own, such as that of a token or a session."""
+"""Time limit for internal look-ups, such as that of a token or a session."""
 NO_OPTIONS: Mapping[str, str | int] = {}
 
 T = TypeVar("T")
@@ -40,10 +40,10 @@ _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 
 def throttle(operation: Operation, caller: Caller) -> None:
-    """Take a token of this connection and tool, and one of the caller; refuse when out of either.
+    """Take a token of this connection and tool, and one of the caller; refuse if either is out.
 
-    A context's rate goes before the tool's own. The buckets are GCRA, the token bucket kept as
-    one timestamp, in Redis: shared by processes.
+    A context's rate overrides the tool's own. The buckets are GCRA, the token bucket stored as one
+    timestamp, in Redis: shared by all processes.
     """
     if settings.CONTEXTD_RATE_LIMITS:
         rate = caller.entry.rate or operation.rate
@@ -53,12 +53,12 @@ def throttle(operation: Operation, caller: Caller) -> None:
 
 
 def throttle_refusals(address: str) -> None:
-    """Count one that a client at that address is refused for; who is let in is never counted.
+    """Count one refusal for a client at that address; admitted requests are never counted.
 
-    Behind a proxy all clients have its address, so that nobody else must suffer from one.
+    Behind a proxy all clients share one address, so none may suffer from another's refusals.
     """
     if settings.CONTEXTD_RATE_LIMITS:
-        _take(f"refused:{address}", REFUSAL_RATE, "too many requests of yours are refused")
+        _take(f"refused:{address}", REFUSAL_RATE, "too many of your requests were refused")
 
 
 def _take(key: str, rate: Rate, refusal: str) -> None:
@@ -90,30 +90,30 @@ def _bucket(rate: Rate) -> Throttled:
 
 
 class Stale(Exception):
-    """The record changed after it was read and before it was locked; it is rolled back."""
+    """The record changed between reading and locking it; the transaction is rolled back."""
 
 
 def retried(attempt: Callable[[], T]) -> T:
-    """Repeat an optimistic change until nobody else changes the record at the same time.
+    """Repeat an optimistic change until no concurrent change interferes.
 
-    Raises Busy after `MAX_ATTEMPTS`.
+    Raise Busy after `MAX_ATTEMPTS`.
     """
     for _ in range(MAX_ATTEMPTS):
         with suppress(Stale):
             return attempt()
-    raise Busy("others change this record at the same time; try again later")
+    raise Busy("this record is being changed concurrently; try again later")
 
 
 def time_left() -> float:
-    """Seconds until the running operation must answer; the timeout of calls to other services."""
+    """Return the seconds until the running operation must answer, as timeout for other services."""
     return max(0.0, _deadline.get() - time.monotonic())
 
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
-    """Give the block that long, and no longer than the one around it has.
+    """Limit the block to that many seconds, and to the time left of the enclosing block.
 
-    A query that is cancelled for it becomes `TimedOut`.
+    A query that is cancelled at the deadline becomes `TimedOut`.
     """
     token = _deadline.set(min(_deadline.get(), time.monotonic() + seconds))
     try:
@@ -128,7 +128,7 @@ def deadline(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def transaction() -> Iterator[None]:
-    """A transaction whose statements the database cancels when the operation's time is up."""
+    """Open a transaction whose statements the database cancels when the operation's time is up."""
     with django_transaction.atomic():
         left = _time_for_statements()
         if left != math.inf:
@@ -138,7 +138,7 @@ def transaction() -> Iterator[None]:
 
 def _time_for_statements() -> float:
     left = time_left()
-    if left == 0:  # which to the database would mean that there is no limit
+    if left == 0:  # the database would read 0 as no limit
         raise TimedOut("the time for this operation ran out before the database was asked")
     return left
 
@@ -155,13 +155,13 @@ def rows(
     parameters: Sequence[Any] | Mapping[str, Any],
     options: Mapping[str, str | int] = NO_OPTIONS,
 ) -> list[tuple[Any, ...]]:
-    """What the query finds before the time is up, in one round trip; for what each call asks.
+    """Return the rows of a query that every call needs, in one round trip within the time left.
 
-    `options` are settings of Postgres for this query; they stand in it as they are.
+    `options` are PostgreSQL settings for this query, inserted literally.
     """
     milliseconds = math.ceil(min(_time_for_statements(), MAX_QUERY_SECONDS) * 1000)
     options = {**options, "statement_timeout": milliseconds}
-    # Sent together, they are one transaction, which the settings do not outlive.
+    # Sent together, they are one transaction; the settings end with it.
     local = [f"SET LOCAL {name} = {value};" for name, value in options.items()]
     with connection.cursor() as cursor:
         cursor.execute(f"{' '.join(local)} {query}", parameters)

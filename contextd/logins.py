@@ -1,4 +1,4 @@
-"""Who is calling from a browser in which somebody has logged in."""
+"""Identifies callers from a browser session."""
 
 from dataclasses import replace
 
@@ -8,18 +8,18 @@ from contextd import auth
 from contextd.callers import DEFAULT_CONTEXT, Caller
 
 CONTEXT = "context"
-"""In the session: which one its user looks from."""
+"""Session key of the context that the user has selected."""
 
 
 def caller_of(request: HttpRequest) -> Caller:
-    """In the context that a header asks for, else in the one that was chosen on the pages."""
+    """Return the caller in the context of the header, or else in the one selected on the pages."""
     asked = request.headers.get("X-MCP-Context")
     caller = auth.caller_of_admin(request, asked or chosen_context(request))
-    # What waits for review is for those who curate.
+    # Records that wait for review are for curators.
     return caller if request.user.is_staff else replace(caller, door="rest")
 
 
 def chosen_context(request: HttpRequest) -> str:
-    session = getattr(request, "session", {})  # templates are rendered without one too
+    session = getattr(request, "session", {})  # templates may be rendered without a session
     name: str = session.get(CONTEXT, DEFAULT_CONTEXT)
     return name

@@ -1,4 +1,4 @@
-"""How a log record becomes a line on stderr."""
+"""Formats log records as lines on stderr."""
 
 import json
 import logging
@@ -29,12 +29,12 @@ def warn_seldom(logger: logging.Logger, message: str) -> None:
 
 
 def formatter() -> logging.Formatter:
-    """What `settings.LOGGING` asks for: JSON for machines, plain lines for a terminal."""
+    """Return the formatter of `settings.LOGGING`: JSON for machines, plain lines for a terminal."""
     return LineFormatter() if sys.stderr.isatty() else JsonFormatter()
 
 
 class WorthReading(logging.Filter):
-    """Drop what libraries log at the root logger, and that a starting server is not ready."""
+    """Drops what libraries log at the root logger, and that a starting server is not ready."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.name == "root":
@@ -44,7 +44,7 @@ class WorthReading(logging.Filter):
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line, with the ids of the running span and operation."""
+    """Writes one JSON object per line, with the ids of the running span and operation."""
 
     def format(self, record: logging.LogRecord) -> str:
         return json.dumps(self._fields(record))
@@ -57,9 +57,9 @@ class JsonFormatter(logging.Formatter):
         }
         try:
             return entry | self._content(record) | _place()
-        # A log line must not be the reason that a call fails, whatever it is made of.
+        # A log record must never make a call fail, whatever it contains.
         except Exception as error:
-            problem = f"{record.pathname}:{record.lineno} logs what {type(error).__name__} stops"
+            problem = f"{record.pathname}:{record.lineno} cannot be logged: {type(error).__name__}"
             return entry | {"message": problem}
 
     def _content(self, record: logging.LogRecord) -> dict[str, str]:
@@ -70,7 +70,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class LineFormatter(JsonFormatter):
-    """The same for a reader at a terminal: one line, then the stack trace if there is one."""
+    """Writes the same for a terminal: one line, then the stack trace if there is one."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = self._fields(record)
@@ -88,7 +88,7 @@ _request_id: ContextVar[str | int | None] = ContextVar("request_id", default=Non
 
 @contextmanager
 def about_request(request_id: str | int | None) -> Iterator[None]:
-    """What is logged in the block names the request by the id that its client gave it."""
+    """Add the client's id of the request to everything that the block logs."""
     token = _request_id.set(request_id)
     try:
         yield
@@ -97,7 +97,7 @@ def about_request(request_id: str | int | None) -> Iterator[None]:
 
 
 def _place() -> dict[str, str]:
-    """Where the program is: the request, the span, and the operation that runs."""
+    """Return the current request, span and operation."""
     place: dict[str, str] = {}
     if (request_id := _request_id.get()) is not None:
         place["req_id"] = str(request_id)[:64]
@@ -117,14 +117,14 @@ def _place() -> dict[str, str]:
 
 
 def _fit_to_log(text: str) -> str:
-    """Redacted and short; cut twice, so that no credential is halved before it is recognised."""
+    """Redact and shorten; cut twice, so that no credential is halved before it is recognised."""
     return _shortened(
         redaction.redact(_shortened(text, 4 * MAX_MESSAGE_LENGTH)).text, MAX_MESSAGE_LENGTH
     )
 
 
 def _shortened(text: str, length: int) -> str:
-    """The beginning and the end, which is where a stack trace says what happened."""
+    """Return the beginning and the end, where a stack trace says what happened."""
     if len(text) <= length:
         return text
     half = length // 2

@@ -17,7 +17,7 @@ from contextd.validation import MAX_PATH_LENGTH, parse_digits, pure_path
 
 
 class Encrypted(models.Model):
-    """A text that is stored encrypted and can be read back."""
+    """Text that is stored encrypted and can be read back."""
 
     ciphertext = models.TextField(editable=False)
 
@@ -26,7 +26,7 @@ class Encrypted(models.Model):
 
     @property
     def value(self) -> str:
-        """Raises encryption.Undecipherable."""
+        """The plain text; raises encryption.Undecipherable."""
         return encryption.decrypt(self.ciphertext)
 
     @value.setter
@@ -40,7 +40,7 @@ class ProjectQuerySet(models.QuerySet["Project"]):
 
 
 class Project(models.Model):
-    """One code base, wherever its clones and work trees lie."""
+    """One code base, wherever its clones and work trees are."""
 
     name = models.CharField(max_length=200)
     git_remote = models.CharField(
@@ -63,14 +63,14 @@ class Project(models.Model):
 
 class ProjectPathQuerySet(models.QuerySet["ProjectPath"]):
     def containing(self, path: str) -> Self:
-        """The aliases that hold `path`, the longest first."""
+        """Return the aliases that contain `path`, the longest first."""
         pure = pure_path(path)
         candidates = [str(pure), *map(str, pure.parents)]
         return self.filter(path__in=candidates).order_by(Length("path").desc())
 
 
 class ProjectPath(models.Model):
-    """A folder that belongs to a project, with all that is below it."""
+    """A folder that belongs to a project, with everything below it."""
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="paths")
     path = models.CharField(max_length=MAX_PATH_LENGTH)
@@ -100,14 +100,14 @@ class SessionQuerySet(models.QuerySet["Session"]):
         return self.filter(last_seen_at__lt=moment)
 
     def surplus_of(self, principal: str, most: int) -> Self:
-        """All but that many of a principal's sessions, of which the last seen are kept."""
+        """Return a principal's sessions except the most recently seen ones, `most` in number."""
         return self.filter(principal=principal).order_by("-last_seen_at", "-created_at")[most:]
 
 
 class Session(models.Model):
-    """A client that speaks MCP up to 2025-11-25, from its handshake to its end.
+    """A client of MCP up to 2025-11-25, from its handshake to its end.
 
-    Any web process can serve it from what stands here; when it ends, so does the row.
+    Any web process can serve it from this row, which is deleted at its end.
     """
 
     id = models.CharField(primary_key=True, max_length=64, editable=False)
@@ -138,7 +138,7 @@ class Session(models.Model):
 
 
 class Subscription(models.Model):
-    """That a session wants to be told when a resource changes."""
+    """A session's subscription to changes of a resource."""
 
     session = models.ForeignKey(Session, models.CASCADE, related_name="subscriptions")
     uri = models.CharField(max_length=2000)
@@ -158,7 +158,7 @@ class DetachedCallQuerySet(models.QuerySet["DetachedCall"]):
 
 
 class DetachedCall(models.Model):
-    """A call whose client does not wait, but asks later how it went: a task, as MCP calls it."""
+    """A call whose client polls for the result: in MCP, a task."""
 
     class Status(models.TextChoices):
         WORKING = "working"
@@ -175,12 +175,14 @@ class DetachedCall(models.Model):
     operation = models.CharField(max_length=100)
     arguments = models.JSONField()
     redacted = models.PositiveIntegerField(
-        default=0, help_text="How many credentials were taken out of the arguments"
+        default=0, help_text="Number of credentials removed from the arguments"
     )
-    questions = models.JSONField(default=dict, help_text="What the person has not answered yet")
+    questions = models.JSONField(
+        default=dict, help_text="Questions that the person has not answered yet"
+    )
     replies = models.JSONField(default=dict)
     status = models.CharField(max_length=20, choices=Status, default=Status.WORKING)
-    outcome = models.JSONField(null=True, help_text="The result or the error, as it is answered")
+    outcome = models.JSONField(null=True, help_text="The result or the error, as it is returned")
     leased_until = models.DateTimeField()
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -201,12 +203,12 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(state__in=Job.OPEN)
 
     def abandoned(self) -> Self:
-        """Open, and nobody works on them: the worker died, or the broker lost the message."""
+        """Return open jobs without a worker: it died, or the broker lost the message."""
         return self.open().filter(leased_until__lt=timezone.now())
 
 
 class Job(models.Model):
-    """Work that a worker does, and how far it is: the truth, whatever the broker forgets."""
+    """Work for a worker, and its progress; authoritative, whatever the broker loses."""
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -218,19 +220,21 @@ class Job(models.Model):
     OPEN = (State.QUEUED, State.RUNNING)
 
     task = models.CharField(max_length=100, help_text="The function that does it: app.tasks.name")
-    key = models.CharField(max_length=100, help_text="What it is about: one at a time")
+    key = models.CharField(
+        max_length=100, help_text="Its subject: only one open job per task and key"
+    )
     arguments = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     attempts = models.PositiveSmallIntegerField(default=0)
-    holder = models.CharField(max_length=32, blank=True, help_text="Known to its worker alone")
+    holder = models.CharField(max_length=32, blank=True, help_text="Known only to its worker")
     leased_until = models.DateTimeField()
     is_unwanted = models.BooleanField(default=False, help_text="Its worker stops when it sees this")
     is_joined = models.BooleanField(
-        default=False, help_text="Somebody else than who began it waits for it too"
+        default=False, help_text="Somebody other than its creator waits for it too"
     )
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)
-    note = models.TextField(blank=True, help_text="What it is at")
+    note = models.TextField(blank=True, help_text="Current step")
     outcome = models.JSONField(default=dict)
     error = models.TextField(blank=True)
     created_by = models.CharField(max_length=100)
@@ -259,7 +263,7 @@ class Job(models.Model):
 
 
 class LoadedLibrary(models.Model):
-    """Which files of a library that ships were loaded last, so that a start need not read them."""
+    """Which files of a library were loaded last, so that a start can skip unchanged ones."""
 
     name = models.CharField(max_length=50, primary_key=True)
     fingerprint = models.CharField(max_length=64)
@@ -269,17 +273,19 @@ class LoadedLibrary(models.Model):
 
 
 class ShippedRecord(models.Model):
-    """A row that a file of the product was made into, unless people wrote it; they may edit both.
+    """A row made from a file of the product, or written by people, who may edit both.
 
-    What is shipped are the values of some fields as JSON; `contextd.shipped` loads them.
+    The shipped part is the values of some fields as JSON; `contextd.shipped` loads them.
     """
 
     key = models.CharField(max_length=64, unique=True)
     shipped = models.JSONField(
-        null=True, editable=False, help_text="What it took from a file; null for people's own"
+        null=True, editable=False, help_text="Values from the file; null for people's own records"
     )
     offered = models.JSONField(
-        null=True, editable=False, help_text="Newer than that, and not taken: a person had edited"
+        null=True,
+        editable=False,
+        help_text="Newer values, not applied because a person had edited it",
     )
     is_retired = models.BooleanField(default=False, editable=False)
 
@@ -288,7 +294,7 @@ class ShippedRecord(models.Model):
 
     @property
     def origin(self) -> str:
-        """Whose text it is, for people."""
+        """The source of its text, for people."""
         if self.is_retired:
             return "retired"
         if self.offered is not None:
@@ -299,21 +305,21 @@ class ShippedRecord(models.Model):
 
     @property
     def is_edited(self) -> bool:
-        """Whether a person has written it, or rewritten it since it was taken from a file."""
+        """Whether a person has written it, or changed it since it was loaded from a file."""
         return self.shipped is None or not self.says(self.shipped)
 
     def says(self, values: Mapping[str, Any]) -> bool:
-        """Whether its fields are these already."""
+        """Return whether its fields have these values already."""
         return all(getattr(self, name) == value for name, value in self._typed(values).items())
 
     def take(self, values: Mapping[str, Any]) -> None:
-        """Become what is shipped, whatever it said before."""
+        """Replace its contents with the shipped values."""
         for name, value in self._typed(values).items():
             setattr(self, name, value)
         self.shipped, self.offered, self.is_retired = dict(values), None, False
 
     def _typed(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Without those of fields that there are no more."""
+        """Return the values of fields that still exist, with their types."""
         fields = {field.name: field for field in self._meta.concrete_fields}
         return {
             name: fields[name].to_python(value) for name, value in values.items() if name in fields
@@ -324,7 +330,7 @@ Record = TypeVar("Record", bound=models.Model)
 
 
 def get_record(records: "models.QuerySet[Record]", record_id: str) -> Record:
-    """The record with that public id, or NotFound."""
+    """Return the record with that public id. Raise NotFound if there is none."""
     pk = parse_digits(record_id)
     found = None if pk is None else records.filter(pk=pk).first()
     if found is None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Searched(NamedTuple):
-    """A search: its query, the collections searched and how many passages they hold."""
+    """A search: its query, the collections searched and their number of passages."""
 
     domain: str
     query: str
@@ -17,14 +17,14 @@ class Searched(NamedTuple):
 
 
 class Used(NamedTuple):
-    """The record that the call used, by the name of its model."""
+    """The record that the call used, with the name of its model."""
 
     domain: str
     record_id: int
 
 
 class Answered(NamedTuple):
-    """The records that a search returned, where they are not the first list of its result."""
+    """The records that a search returned, if they are not the first list of its result."""
 
     domain: str
     record_ids: list[int]
@@ -32,10 +32,10 @@ class Answered(NamedTuple):
 
 @dataclass(slots=True)
 class Notes:
-    """What one call has noted.
+    """Notes of one call.
 
-    `looked_up` has the queries that needed a vector, and whether it was in the cache.
-    `helped` is False when the caller rated the used record as no help.
+    `looked_up` has the queries that needed a vector, and whether it was in the cache. `helped` is
+    False when the caller rated the used record as no help.
     """
 
     project_id: int | None = None
@@ -70,7 +70,7 @@ def searched(domain: str, query: str, collections: list[int], passages: int) -> 
 
 
 def looked_up(query: str, *, cached: bool) -> None:
-    """Note a query that needed a vector; a query that a call repeats counts once."""
+    """Note a query that needed a vector; a repeated query counts once per call."""
     if notes := _current.get():
         notes.looked_up.setdefault(query, cached)
 

@@ -189,7 +189,7 @@ def contents_of(found: str | File, uri: str, mime_type: str) -> Contents:
 
 
 def check(caller: Caller, *names: str) -> None:
-    """Raises NotAllowed when the caller's context holds neither: a form of address, an address."""
+    """Raise NotAllowed when the caller's context holds neither: a form of address, an address."""
     if not caller.entry.has_resource(*names):
         raise NotAllowed(
             f"the context {caller.context!r} does not contain the resource {names[-1]}",

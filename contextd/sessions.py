@@ -90,7 +90,7 @@ def subscribe(session_id: str, uri: str) -> None:
 
 
 def check_subscriptions(others: Sized) -> None:
-    """Raises Invalid where a session that has these may have no further one."""
+    """Raise Invalid where a session that has these may have no further one."""
     if len(others) >= MAX_SUBSCRIPTIONS:
         raise Invalid(f"a session has at most {MAX_SUBSCRIPTIONS} subscriptions", field="uri")
 

@@ -196,7 +196,7 @@ def _new(library: Library, record: Record) -> ShippedRecord:
 
 
 def _update(row: ShippedRecord, record: Record, loaded: Loaded) -> bool:
-    """Whether the row took what the file says now."""
+    """Return whether the row took what the file says now."""
     values = record.values
     if row.says(values) or not row.is_edited:
         if (row.shipped, row.offered, row.is_retired) == (values, None, False):

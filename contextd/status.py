@@ -67,7 +67,7 @@ def health_check(
 
 
 def has_records(records: QuerySet[Any], title: str) -> bool:
-    """For a probe: whether there are any. Raises Unhealthy when they cannot be read."""
+    """For a probe: whether there are any. Raise Unhealthy when they cannot be read."""
     try:
         return records.exists()
     except DatabaseError:

@@ -22,7 +22,7 @@ _ANSWER_SECONDS = 3
 
 
 def ensure_port_is_free() -> None:
-    """Raises StartError unless the web server will be able to listen."""
+    """Raise StartError unless the web server will be able to listen."""
     host, port = settings.ENVIRONMENT.http_host, settings.ENVIRONMENT.http_port
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -54,7 +54,7 @@ def start_valkey(running: contextlib.ExitStack) -> "list[Restarted]":
 
 
 def ensure_redis_answers() -> None:
-    """Raises StartError, which does not show the address: it may hold a password."""
+    """Raise StartError, which does not show the address: it may hold a password."""
     try:
         with Redis.from_url(
             settings.REDIS_URL,

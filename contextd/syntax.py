@@ -22,7 +22,7 @@ def root_of(text: str, language: str, *, seconds: float = 10) -> "Node":
     """Of the tree of any text, right or wrong; its bytes are UTF-8.
 
     It ends with a line's end, since Perl's grammar never comes to the end of a comment without.
-    Raises TooHard.
+    Raise TooHard.
     """
     from tree_sitter import Parser
 

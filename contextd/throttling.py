@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 def take(request: HttpRequest, group: str, key: str, rate: str) -> None:
-    """Count the request; raises RateLimited where there were too many, such as `10/m`."""
+    """Count the request; raise RateLimited where there were too many, such as `10/m`."""
     if not settings.CONTEXTD_RATE_LIMITS:
         return
     try:

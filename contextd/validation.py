@@ -38,7 +38,7 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def ensure_storable(values: Mapping[str, Any]) -> None:
-    """Raises Invalid, naming the first whose texts PostgreSQL does not take."""
+    """Raise Invalid, naming the first whose texts PostgreSQL does not take."""
     for name, value in values.items():
         if problem := unstorable(value):
             raise Invalid(f"{name} {problem}", field=name)
@@ -112,7 +112,7 @@ def pure_path(path: str) -> PurePath:
 
 
 def checked_path(path: str, field: str) -> str:
-    """`clean_path` for what comes by no request. Raises Invalid."""
+    """`clean_path` for what comes by no request. Raise Invalid."""
     try:
         return clean_path(path)
     except PydanticCustomError as error:

@@ -59,7 +59,7 @@ class YamlFile:
         return Complaint(self.name, self.line_of(place), reason)
 
     def parse(self, model: type[M], place: Place = ()) -> M:
-        """What stands at the place, as an instance of the model; raises Faulty."""
+        """What stands at the place, as an instance of the model; raise Faulty."""
         found = self.content
         for step in place:
             found = found[step]
@@ -88,7 +88,7 @@ def within(folder: Path) -> tuple[list[Path], list[Complaint]]:
 
 
 def read(path: Path, name: str | None = None) -> YamlFile:
-    """`name` is what complaints call the file; raises Faulty where it is not YAML."""
+    """`name` is what complaints call the file; raise Faulty where it is not YAML."""
     return parse(path.read_bytes(), name or str(path))
 
 
@@ -111,7 +111,7 @@ def parse(text: str | bytes, name: str) -> YamlFile:
 
 
 def compose(text: str | bytes, name: str) -> yaml.Node | None:
-    """Its nodes, whatever they stand for; raises Faulty where it is not YAML."""
+    """Its nodes, whatever they stand for; raise Faulty where it is not YAML."""
     try:
         loader = yaml.CSafeLoader(text)
         try:

@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
             model_name="detachedcall",
             name="redacted",
             field=models.PositiveIntegerField(
-                default=0, help_text="How many credentials were taken out of the arguments"
+                default=0, help_text="Number of credentials removed from the arguments"
             ),
         ),
     ]

@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
             model_name="job",
             name="is_joined",
             field=models.BooleanField(
-                default=False, help_text="Somebody else than who began it waits for it too"
+                default=False, help_text="Somebody other than its creator waits for it too"
             ),
         ),
     ]

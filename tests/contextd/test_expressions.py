@@ -13,7 +13,7 @@ ENDLESS = "(a|aa)+b"
     ("expression", "mistake"),
     [
         (r"def (\w+)\(", None),
-        ("a(", "is no regular expression: missing )"),
+        ("a(", "is not a valid regular expression: missing )"),
         ("(((a{100}){100}){100})", "repeats its parts more than 10,000 times"),
         ("x{0,300}y{0,300}z{0,300}", None),
         ("(?x)(?:a{ 5000}){ 5000}", "repeats its parts more than 10,000 times"),

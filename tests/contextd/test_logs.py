@@ -138,7 +138,7 @@ class Unprintable:
 def test_a_record_that_cannot_be_formatted_says_where_it_is_made(
     message: Any, args: tuple[Any, ...]
 ) -> None:
-    assert as_json(message, *args)["message"].startswith(f"{__file__}:1 logs what")
+    assert as_json(message, *args)["message"].startswith(f"{__file__}:1 cannot be logged")
 
 
 @given(st.text(st.characters(), max_size=200))

@@ -255,7 +255,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(server: Server, path: str) 
         answer = b"".join(iter(partial(slow.recv, 4096), b""))
 
     assert answer.startswith(b"HTTP/1.1 408 ")
-    assert b"the body did not come within 5 s" in answer
+    assert b"the body did not arrive within 5 s" in answer
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "HEAD", "OPTIONS", "TRACE"])

@@ -161,7 +161,9 @@ def test_credentials_are_replaced_in_what_is_written(call: Call) -> None:
 def test_text_that_a_mark_makes_too_long_is_refused_with_the_reason(call: Call) -> None:
     text = "x" * 960 + " postgresql://app:s3cretpass@db/shop"
 
-    with pytest.raises(Invalid, match="now that a credential in it was replaced; leave that out"):
+    with pytest.raises(
+        Invalid, match="after a credential in it was replaced; leave the credential out"
+    ):
         call("probe_note", text=text)
 
 

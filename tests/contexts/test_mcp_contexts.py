@@ -78,7 +78,7 @@ def test_a_doubled_header_is_refused(
     response = http.post("/mcp", json=initialize("2025-11-25"), headers=headers)
 
     assert response.status_code == 400
-    assert "x-mcp-context is given 2 times" in response.json()["error"]["message"]
+    assert "x-mcp-context was sent 2 times" in response.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -93,5 +93,5 @@ def test_refusals_over_mcp_are_limited_too(http: httpx2.Client) -> None:
 
     assert answer.status_code == 429
     assert int(answer.headers["retry-after"]) >= 1
-    assert answer.json()["error"]["message"] == "too many requests of yours are refused"
+    assert answer.json()["error"]["message"] == "too many of your requests were refused"
     assert http.post("/mcp", **call).status_code == 200

@@ -87,7 +87,9 @@ def test_a_client_that_answers_nothing_is_told_to_the_upstream(
 def test_where_nobody_can_be_asked_the_upstream_is_told(add: Add, call: Call) -> None:
     add()
 
-    assert "nobody answers elicitation/create" in call("odd:ask_person").structured["message"]
+    assert (
+        "elicitation/create cannot be answered here" in call("odd:ask_person").structured["message"]
+    )
 
 
 def test_of_two_calls_none_is_asked_for_the_other(add: Add, call: Call) -> None:

@@ -61,7 +61,7 @@ def test_a_complete_file_is_right(example: Path) -> None:
         ("API6:2023", "API77:2023", "owasp:", "there is no API77:2023 in OWASP's lists"),
         ("fix: Redeem", f"fix: {'Redeem' * 36}", "agent_summary:", "threat, check and fix have"),
         ("MIT-EXAMPLE-001a", "MIT-AB-001a", "id: MIT", "must be MIT-EXAMPLE-001 + a letter"),
-        ("SELECT .*", "SELECT (", "pattern: SELECT", "it is no regular expression"),
+        ("SELECT .*", "SELECT (", "pattern: SELECT", "it is not a valid regular expression"),
         ("code):", "code)", "vulnerable_code", "vulnerable_code is not python: line 1: expected"),
         ('WHERE code = ?", [code])', "", "vulnerable_code", "vulnerable_code is not python"),
         ("last_updated: 20", "last_updated: 2024-02-30 #", "last_", "2024-02-30 is no timestamp"),

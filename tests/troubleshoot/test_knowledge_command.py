@@ -65,7 +65,11 @@ def test_right_files_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         ("  cause:", "  because: x\n  cause:", "0.yaml:10: because is not a known field"),
         ("    - ENOSPC\n", "", "0.yaml:6: errors: list should have at least 2 items"),
         ("id: disk-full", "id: Disk_Full", "0.yaml:1: id: string should match pattern"),
-        ("'No space left'", "'No (space'", "0.yaml:9: signatures.0 is no regular expression"),
+        (
+            "'No space left'",
+            "'No (space'",
+            "0.yaml:9: signatures.0 is not a valid regular expression",
+        ),
         ("'No space left'", r"'(o|\s|.|\S)+(?<!e)$'", "0.yaml:9: signatures.0 takes too long"),
         ("'No space left'", "'x{99999}'", "0.yaml:9: signatures.0 repeats its parts more than"),
         ("'No space left'", "'x*'", "0.yaml:9: signatures.0 fits any text"),

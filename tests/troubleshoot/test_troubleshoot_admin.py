@@ -83,7 +83,7 @@ def test_a_pattern_that_is_changed_is_found_by_its_new_words(
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"signatures": ["(x"]}, "is no regular expression"),
+        ({"signatures": ["(x"]}, "is not a valid regular expression"),
         ({"versions": {"python": "three"}}, "must be versions such as"),
         ({"confirm": [{"run": "df"}]}, "confirm.0.expect: Field required"),
         ({"confused_with": [{"id": "nobody", "tell": "x"}]}, "there is no pattern nobody"),

@@ -45,8 +45,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('key', models.CharField(max_length=64, unique=True)),
-                ('shipped', models.JSONField(editable=False, help_text="What it took from a file; null for people's own", null=True)),
-                ('offered', models.JSONField(editable=False, help_text='Newer than that, and not taken: a person had edited', null=True)),
+                ('shipped', models.JSONField(editable=False, help_text="Values from the file; null for people's own records", null=True)),
+                ('offered', models.JSONField(editable=False, help_text='Newer values, not applied because a person had edited it', null=True)),
                 ('is_retired', models.BooleanField(default=False, editable=False)),
                 ('title', models.CharField(max_length=200)),
                 ('category', models.CharField(choices=[('configuration', 'Configuration'), ('resource', 'Resource'), ('dependency', 'Dependency'), ('permission', 'Permission'), ('logic', 'Logic'), ('network', 'Network'), ('storage', 'Storage'), ('security', 'Security'), ('concurrency', 'Concurrency'), ('build', 'Build'), ('data', 'Data'), ('general', 'General')], max_length=13)),
