@@ -26,12 +26,12 @@ from gateway.models import Upstream, UpstreamEvent, UpstreamFeature, UpstreamSet
 
 
 class SettingForm(forms.ModelForm[UpstreamSetting]):
-    """A value does not go to the browser again."""
+    """Never sends a saved value back to the browser."""
 
     value = forms.CharField(
         required=False,
         widget=widgets.Password({"autocomplete": "new-password"}),
-        help_text="Leave empty to keep what is saved",
+        help_text="Leave empty to keep the saved value",
     )
 
     class Meta:
@@ -51,7 +51,7 @@ class SettingInline(TabularInline[UpstreamSetting, Upstream]):
     model = UpstreamSetting
     form = SettingForm
     extra = 0
-    verbose_name_plural = "Environment or, for http, headers; nothing else is passed on"
+    verbose_name_plural = "Environment variables (for http: headers); nothing else is passed on"
 
 
 class FeatureInline(ReadOnlyInline, TabularInline[UpstreamFeature, Upstream]):
@@ -75,7 +75,7 @@ SHOWN = ["state", "reason", "next_retry_at", "state_since"]
 
 
 class UpstreamRows(RowsByField):
-    """Found by their namespaces. Of settings the names alone go out, and none come in."""
+    """Match upstreams by namespace; export only the names of settings and import none."""
 
     model, key = Upstream, "namespace"
     lists = ["command", "caller_headers", "allowed_tools", "denied_tools"]
@@ -97,7 +97,7 @@ class UpstreamRows(RowsByField):
 
 
 def start_anew(upstream: Upstream) -> None:
-    """After a change of it."""
+    """Restart the upstream so that a change takes effect."""
     services.touch(upstream)
     offering.apply_filter(upstream)
 
@@ -143,7 +143,7 @@ class UpstreamAdmin(Transferable, ModelAdmin[Upstream]):
     def get_deleted_objects(
         self, objs: Iterable[Upstream], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """What it offers goes with it, though nobody can delete that alone."""
+        """Count the features that are deleted with the upstream; nobody can delete them alone."""
         deleted = list(objs)
         offered = UpstreamFeature.objects.filter(upstream__in=deleted).count()
         counts = {"upstreams": len(deleted), "upstream features": offered}
@@ -162,14 +162,14 @@ class UpstreamAdmin(Transferable, ModelAdmin[Upstream]):
     def restart_selected(self, request: HttpRequest, queryset: QuerySet[Upstream]) -> None:
         control(request, "restart", queryset)
 
-    @admin.action(description="List what the selected upstreams offer anew", permissions=["change"])
+    @admin.action(description="Refresh what the selected upstreams offer", permissions=["change"])
     def refresh_selected(self, request: HttpRequest, queryset: QuerySet[Upstream]) -> None:
         control(request, "refresh", queryset)
 
 
 def tell_without_gateway(request: HttpRequest) -> None:
     if request.method == "GET" and not place.is_reached():
-        messages.warning(request, f"{place.not_running()}: the states are the last that were noted")
+        messages.warning(request, f"{place.not_running()}: these are the last recorded states")
 
 
 def control(request: HttpRequest, action: str, upstreams: QuerySet[Upstream]) -> None:
@@ -195,10 +195,10 @@ class FeatureRows(Rows):
 
 @admin.register(UpstreamFeature)
 class UpstreamFeatureAdmin(Exportable, ModelAdmin[UpstreamFeature]):
-    """To look at, and to approve what is held back."""
+    """Shows features and approves the ones that are held back."""
 
     group, icon = "Other servers", "build"
-    about = "What changed after it was approved is held back until you approve it again."
+    about = "A feature that changes after its approval is held back until you approve it again."
     rows = FeatureRows
     list_display = ["__str__", "kind", "wire_name", "standing", "digest"]
     list_filter = ["kind", "upstream", "is_present", "is_allowed"]
@@ -215,7 +215,7 @@ class UpstreamFeatureAdmin(Exportable, ModelAdmin[UpstreamFeature]):
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        # Of the list, whose action needs it, but not of a single one.
+        # The list's action needs it; a single feature cannot be edited.
         return obj is None and super().has_change_permission(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -225,17 +225,17 @@ class UpstreamFeatureAdmin(Exportable, ModelAdmin[UpstreamFeature]):
     def standing(self, feature: UpstreamFeature) -> str:
         return offering.standing(feature)
 
-    @admin.display(description="what has changed since it was approved")
+    @admin.display(description="changes since approval")
     def difference(self, feature: UpstreamFeature) -> str:
         return format_html(
             "<pre>{}</pre>", pinning.difference(feature.approved, feature.definition)
         )
 
-    @admin.action(description="Look at the selected ones and approve them", permissions=["change"])
+    @admin.action(description="Review and approve the selected features", permissions=["change"])
     def approve_selected(
         self, request: HttpRequest, queryset: QuerySet[UpstreamFeature]
     ) -> TemplateResponse | None:
-        """First the differences are shown; what is approved then is what was shown."""
+        """Show the differences first, then approve exactly what was shown."""
         features = queryset.select_related("upstream")
         if "shown" not in request.POST:
             return self._differences(request, features)

@@ -1,4 +1,4 @@
-"""What an upstream answered, as our callers get it."""
+"""Convert what an upstream answered into results for callers."""
 
 import json
 import logging
@@ -17,7 +17,7 @@ from gateway.offering import Offer
 
 LONGEST_RAW = 2000
 LARGE, LEAST = 16 * 1024, 4
-"""In characters, about: from when on it is made in a thread, and what the shortest part takes."""
+"""Approximate characters: YAML above the first is made in a thread; each part counts the second."""
 LARGEST_YAML = 256 * 1024
 _CODES = ("code", "errorCode", "statusCode")
 _RETRIABLE = ("retriable", "retryable")
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 def is_large(structured: Any) -> bool:
-    """Whether its YAML takes so long to make that it should be made in a thread."""
+    """Return whether its YAML takes long enough to be made in a thread."""
     left, parts = LARGE, [structured]
     while parts and left > 0:
         part = parts.pop()
@@ -42,7 +42,7 @@ def is_large(structured: Any) -> bool:
 
 
 def success(offer: Offer, result: dict[str, Any]) -> RelayedToolResult:
-    """Content as it came; what is structured is offered as YAML text too, if it is not huge."""
+    """Keep the content as it came; add structured content as YAML text unless it is huge."""
     structured = result.get("structuredContent")
     blocks = [block for block in result.get("content") or [] if isinstance(block, dict)]
     content = [addressed(offer.namespace, block) for block in blocks]
@@ -67,7 +67,7 @@ def contents(offer: Offer, result: dict[str, Any]) -> RelayedContents:
 
 
 def addressed(namespace: str, block: dict[str, Any]) -> dict[str, Any]:
-    """What it links to is found at another address here."""
+    """Rewrite the addresses that the block links to into ours."""
     if block.get("type") == "resource_link":
         return at_address(namespace, block)
     if block.get("type") == "resource":
@@ -87,25 +87,25 @@ def as_text(structured: Any) -> str:
 def to_yaml(structured: Any) -> str:
     dump = partial(yaml.dump, structured, allow_unicode=True, sort_keys=False, width=1_000_000)
     text = str(dump(Dumper=_Dumper))
-    # The quick one escapes what lies beyond the first 65536 characters, emoji among them.
+    # The C dumper escapes characters above U+FFFF, such as emoji.
     return str(dump(Dumper=_SlowDumper)) if _ESCAPED in text else text
 
 
 class _SlowDumper(yaml.SafeDumper):
-    """Without anchors: a value that occurs twice is written twice."""
+    """Writes no anchors: a value that occurs twice is written twice."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # one of two
-    """The same in C, where there is one."""
+    """Same as above, in C where available."""
 
     ignore_aliases = _SlowDumper.ignore_aliases
 
 
 def failure(name: str, result: dict[str, Any]) -> UpstreamFailed:
-    """A result that says it is an error; the best message in it, then its code."""
+    """Turn an error result into an exception with its best message, followed by its code."""
     structured = result.get("structuredContent")
     message = message_in(structured) or text_in(result) or raw(structured or result)
     cause = structured or result
@@ -133,7 +133,7 @@ def raw(value: Any) -> str:
 
 
 def suffix(structured: Any) -> str:
-    """` (code=E_TIMEOUT retriable=false)`, where the upstream says so."""
+    """Return ` (code=E_TIMEOUT retriable=false)` if the upstream says so."""
     parts = list(_parts_of_suffix(structured)) if isinstance(structured, dict) else []
     return f" ({' '.join(parts)})" if parts else ""
 
@@ -155,5 +155,5 @@ def _is_code(place: dict[str, Any], key: str) -> bool:
 
 
 def as_flag(value: Any) -> bool | None:
-    """Upstreams say it as a boolean, a number or a word."""
+    """Read a flag that upstreams send as a boolean, a number or a word."""
     return _WORDS.get(str(value).strip().lower())

@@ -1,4 +1,4 @@
-"""What an upstream lists, looked at one by one: a bad one never hides the others."""
+"""Check each definition that an upstream lists; a bad one never hides the others."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ _KEYS = {Kind.RESOURCE: "uri", Kind.TEMPLATE: "uriTemplate"}
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What can be offered, by name or address, and what is wrong with the rest."""
+    """The valid definitions by name or address, and the problems of the rest."""
 
     definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -42,9 +42,9 @@ def _problem_of(kind: Kind, name: Any, one: Any, known: dict[str, dict[str, Any]
     if not 0 < len(name) <= longest:
         return f"its name is empty or longer than {longest} characters"
     if kind in _KEYS and not _URI.fullmatch(name):
-        return "its address is none"
+        return "its address is not valid"
     if name in known:
-        return "another one has the same name"
+        return "its name is used twice"
     if len(known) >= MOST_LISTED:
         return f"there are more than {MOST_LISTED}"
     return next(_problems_of_parts(kind, one), None) or _problem_of_text(kind, one)
@@ -53,11 +53,11 @@ def _problem_of(kind: Kind, name: Any, one: Any, known: dict[str, dict[str, Any]
 def _problems_of_parts(kind: Kind, one: dict[str, Any]) -> Iterator[str]:
     for key in ("name", "title", "description", "mimeType"):
         if not isinstance(one.get(key, ""), str | None):
-            yield f"its {key} is no text"
+            yield f"its {key} is not text"
     if kind == Kind.TOOL:
         yield from _problems_of_tool(one)
     if kind == Kind.PROMPT and not _are_arguments(one.get("arguments") or []):
-        yield "its arguments are no list of names and descriptions"
+        yield "its arguments are not a list of names and descriptions"
 
 
 def _problems_of_tool(tool: dict[str, Any]) -> Iterator[str]:
@@ -66,7 +66,7 @@ def _problems_of_tool(tool: dict[str, Any]) -> Iterator[str]:
         if not isinstance(schema, dict) or schema.get("type") != "object":
             yield f"its {key} is not the schema of an object"
     if not isinstance(tool.get("annotations", {}), dict | None):
-        yield "its annotations are no object"
+        yield "its annotations are not an object"
 
 
 def _are_arguments(arguments: Any) -> bool:
@@ -83,5 +83,5 @@ def _problem_of_text(kind: Kind, one: dict[str, Any]) -> str | None:
     if len(pinning.canonical_json(pinned)) > LARGEST_DEFINITION:
         return f"its definition is larger than {LARGEST_DEFINITION} characters"
     if unstorable(pinned):
-        return "it holds characters that cannot be stored"
+        return "it contains characters that cannot be stored"
     return None

@@ -1,6 +1,6 @@
-"""The way from a process that serves clients to the one that runs upstreams: MCP on a socket.
+"""Connect processes that serve clients to the one that runs upstreams: MCP on a socket.
 
-When the connection ends, the calls on it fail; none is made a second time.
+When the connection ends, its calls fail; none is repeated.
 """
 
 import asyncio
@@ -49,8 +49,8 @@ Session = tuple[ClientSession, JSONRPCDispatcher[Any]]
 
 CONNECT_SECONDS = 5
 UNSENT = "the gateway is restarting; nothing was sent, so the call can be made again"
-GONE = "the gateway ended during the call; whether the upstream did something is not known"
-LATE = "the gateway did not answer in time; whether the upstream did something is not known"
+GONE = "the gateway ended during the call; it is unknown whether the upstream acted on it"
+LATE = "the gateway did not answer in time; it is unknown whether the upstream acted on it"
 UNFORESEEN = "the call failed inside the gateway; see its log"
 FAILURES = {CONNECTION_CLOSED: GONE, wire.NOT_SENT: UNSENT}
 
@@ -80,7 +80,7 @@ async def call(
 async def say(
     offer: Offer, arguments: Mapping[str, str], principal: str, conversation: Conversation
 ) -> RelayedPrompt:
-    """What the prompt becomes with these arguments. Raises as `call` does."""
+    """Return the prompt rendered with the arguments. Raises as `call` does."""
     params = {"name": offer.name, "arguments": dict(arguments)}
     return answers.said(
         offer, await exchange(offer, "prompts/get", params, principal, conversation)
@@ -88,7 +88,7 @@ async def say(
 
 
 async def read(offer: Offer, principal: str, conversation: Conversation) -> RelayedContents:
-    """What is there. Raises as `call` does."""
+    """Return the contents of the resource. Raises as `call` does."""
     params = {"uri": offer.name}
     result = await exchange(offer, "resources/read", params, principal, conversation)
     return answers.contents(offer, result)
@@ -101,7 +101,7 @@ async def exchange(
     principal: str,
     conversation: Conversation,
 ) -> dict[str, Any]:
-    """The raw result; what the upstream asks meanwhile is put to the caller."""
+    """Return the raw result; relay the upstream's questions to the caller in the meantime."""
     found = {theirs: conversation.header(ours) for theirs, ours in offer.headers.items()}
     asked: dict[str, Any] = {
         "namespace": offer.namespace,
@@ -123,7 +123,7 @@ async def exchange(
 async def reply_to(
     questions: Mapping[str, Any], held: Mapping[str, Any], conversation: Conversation
 ) -> dict[str, Any]:
-    """What the caller replies, or why there is no reply."""
+    """Return the caller's replies, or the reason for having none."""
     put = {key: Foreign(one["method"], one.get("params") or {}) for key, one in questions.items()}
     try:
         return {"replies": dict(await conversation.pass_on(put))}
@@ -138,7 +138,7 @@ async def reply_to(
 async def ask(
     method: str, params: dict[str, Any], seconds: float, report: Report | None = None
 ) -> dict[str, Any]:
-    """One request to the gateway. Raises UpstreamFailed, TimedOut or Busy."""
+    """Send one request to the gateway. Raises UpstreamFailed, TimedOut or Busy."""
     options: CallOptions = {"timeout": seconds}
     if report:
         options["on_progress"] = cast(ProgressFnT, report)
@@ -152,14 +152,14 @@ async def ask(
 
 
 class Line:
-    """The connection that all calls of one event loop take; another one follows when it ends."""
+    """The connection that all calls of an event loop share; replaced when it ends."""
 
     _of_loops: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, "Line"]] = WeakKeyDictionary()
 
     def __init__(self) -> None:
         self._ended = anyio.Event()
         self._opened: asyncio.Future[Session] = asyncio.get_running_loop().create_future()
-        # A context of its own: it outlives the call that it was made for.
+        # A new context, since the connection outlives the call that opened it.
         self._task = asyncio.create_task(self._run(), context=Context())
 
     @classmethod
@@ -182,7 +182,7 @@ class Line:
             async with connected(self._ended) as session:
                 self._opened.set_result(session)
                 await self._ended.wait()
-        except Exception as error:  # whatever it is, those who wait have to know
+        except Exception as error:  # waiting calls must fail, whatever the reason
             if self._opened.done():
                 raise
             self._opened.set_exception(error)
@@ -219,7 +219,7 @@ def peer_of(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Peer:
 
 
 def as_ours(error: MCPError) -> ContextdError:
-    """What the gateway said of the failure, or why it said nothing."""
+    """Convert the gateway's error, or the lack of a response, into one of ours."""
     data, code = error.error.data, error.error.code
     if not isinstance(data, Mapping) or "category" not in data:
         if code == REQUEST_TIMEOUT:
@@ -231,9 +231,9 @@ def as_ours(error: MCPError) -> ContextdError:
 
 
 def control(action: str, namespace: str) -> str:
-    """Have the gateway `restart` or `refresh` an upstream, and its state then.
+    """Have the gateway `restart` or `refresh` an upstream; return its new state.
 
-    For commands and pages, which have no event loop.
+    Meant for commands and pages, which have no event loop.
     """
     seconds = offering.seconds_of_start(services.named(namespace))
     asked = ask(f"contextd/{action}", {"namespace": namespace}, seconds)

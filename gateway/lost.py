@@ -6,4 +6,4 @@ class Lost(Exception):
 
 
 class Hopeless(Lost):
-    """Another attempt fails alike until a person changes something; the message says what."""
+    """Retrying fails until a person changes something; the message says what."""

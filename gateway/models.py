@@ -1,4 +1,4 @@
-"""What is known of upstreams: how they are reached, how they are, and what they offer."""
+"""Upstreams: how they are reached, their state, and what they offer."""
 
 import re
 import unicodedata
@@ -22,7 +22,7 @@ DEFAULT_STARTUP_TIMEOUT_MS = 15_000
 HOUR_MS = 3_600_000
 CONTAINER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]+")
 LINES = "\t\r\n"
-"""What a value may have that is no character of a line, such as a key of several lines."""
+"""Control characters that a value may contain, such as a key of several lines."""
 
 namespace_form = RegexValidator(
     names.NAMESPACE,
@@ -39,7 +39,7 @@ header_mapping = RegexValidator(
     "Write THEIRS=OURS, two names of headers; OURS cannot be Authorization, Cookie or one of MCP.",
 )
 
-# Also of a host of one word, which the validator of Django refuses.
+# Django's URL validator refuses hosts of a single word.
 web_address = RegexValidator(
     r"(?i)^https?://([^\s/?#@\[\]:]+|\[[0-9a-f:.]+\])(:\d{1,5})?([/?][^\s#]*)?\Z",
     "Write http(s)://HOST/PATH, without a name or password: what is secret goes into settings.",
@@ -49,7 +49,7 @@ web_address = RegexValidator(
 def milliseconds(
     default: int, least: int, most: int, meaning: str
 ) -> "models.PositiveIntegerField[int, int]":
-    """A time that is set for an upstream."""
+    """Create a field for a time limit of an upstream."""
     return models.PositiveIntegerField(
         default=default,
         validators=[MinValueValidator(least), MaxValueValidator(most)],
@@ -83,7 +83,7 @@ class UpstreamQuerySet(models.QuerySet["Upstream"]):
 
 
 class Upstream(models.Model):
-    """Another MCP server; what it offers, our clients see under its namespace."""
+    """Another MCP server, whose features clients see under its namespace."""
 
     namespace = models.CharField(
         max_length=24,
@@ -191,7 +191,7 @@ class Upstream(models.Model):
 
     def clean(self) -> None:
         if self._state.adding and apps.is_installed(self.namespace):
-            taken = f"{self.namespace} is what tools of contextd itself begin with; take another."
+            taken = f"{self.namespace} is a prefix of contextd's own tools; choose another."
             raise ValidationError({"namespace": taken})
         if self.image and self.transport != Transport.DOCKER:
             raise ValidationError({"image": "Only docker upstreams have an image."})
@@ -199,11 +199,11 @@ class Upstream(models.Model):
             allowed = "Docker takes letters, digits, _ . and -, beginning with a letter or digit."
             raise ValidationError({"container": allowed})
         if self.caller_headers and self.transport != Transport.HTTP:
-            raise ValidationError({"caller_headers": "Only http upstreams are sent headers."})
+            raise ValidationError({"caller_headers": "Only http upstreams receive headers."})
 
     @property
     def kept_apart(self) -> Isolation:
-        """The isolation that holds: the chosen one, else that of its transport."""
+        """Return the effective isolation: the chosen one, else the transport's default."""
         if self.isolation:
             return Isolation(self.isolation)
         is_docker = self.transport == Transport.DOCKER
@@ -211,7 +211,7 @@ class Upstream(models.Model):
 
 
 class UpstreamSetting(Encrypted):
-    """A variable of its environment or, for http, a header; nothing else is passed on to it."""
+    """An environment variable or, for http, a header; nothing else is passed to the upstream."""
 
     upstream = models.ForeignKey(Upstream, models.CASCADE, related_name="settings")
     name = models.CharField(max_length=100, validators=[setting_name])
@@ -232,7 +232,7 @@ class UpstreamSetting(Encrypted):
     def clean(self) -> None:
         try:
             value = self.value
-        except Undecipherable:  # told where it is used
+        except Undecipherable:  # reported where it is used
             return
         if any(unicodedata.category(one) == "Cc" for one in value if one not in LINES):
             raise ValidationError({"value": f"The value of {self.name} has control characters."})
@@ -247,7 +247,7 @@ class Kind(models.TextChoices):
 
 class UpstreamFeatureQuerySet(models.QuerySet["UpstreamFeature"]):
     def offered(self, *kinds: Kind) -> Self:
-        """Those that clients see: there, approved, and of an upstream that is switched on."""
+        """Return the features that clients see: present, approved, and of an enabled upstream."""
         return self.filter(
             kind__in=kinds,
             upstream__is_enabled=True,
@@ -260,8 +260,8 @@ class UpstreamFeatureQuerySet(models.QuerySet["UpstreamFeature"]):
 class UpstreamFeature(models.Model):
     """A tool, prompt or resource as its upstream describes it, and as it was approved.
 
-    Both are alike, or it is held back. The first description is approved by itself, unless it is
-    suspicious.
+    It is held back while the two differ. The first description is approved automatically
+    unless it is suspicious.
     """
 
     upstream = models.ForeignKey(Upstream, models.CASCADE, related_name="features")
@@ -302,7 +302,7 @@ class UpstreamFeature(models.Model):
 
 
 class UpstreamEvent(models.Model):
-    """What happened to an upstream, for whoever looks after it."""
+    """A change of an upstream's state, for its administrator."""
 
     upstream = models.ForeignKey(Upstream, models.CASCADE, related_name="events")
     at = models.DateTimeField(auto_now_add=True)

@@ -1,45 +1,45 @@
-"""What an upstream offers by name: `github:create_issue` here, `github__create_issue` there."""
+"""Name what upstreams offer: `github:create_issue` here, `github__create_issue` for clients."""
 
 import hashlib
 import re
 
 NAMESPACE = r"^[a-z0-9](?:[a-z0-9-]{0,22}[a-z0-9])?\Z"
-"""Without an underscore, so that the first two in a row always end it."""
+"""Excludes underscores, so that the first two in a row always end a namespace."""
 
 SEPARATOR = "__"
 ADDRESS = "upstream://"
-"""What the addresses of all resources of upstreams begin with."""
+"""Prefix of the address of every upstream resource."""
 
 LONGEST_SHOWN = 200
-"""Of an address, in an error."""
+"""Characters of an address shown in an error."""
 
 LONGEST_ON_THE_WIRE = 48
-"""With the name of our server before it, which clients add, it stays below their limits."""
+"""Characters of a tool name; stays below clients' limits with their server-name prefix."""
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 _DIGEST_LENGTH = 8
 
 
 def canonical(namespace: str, name: str) -> str:
-    """What it is called in the database, in permissions, the audit, REST and commands."""
+    """Return the name used in the database, permissions, the audit log, REST and commands."""
     return f"{namespace}:{name}"
 
 
 def address(namespace: str, uri: str) -> str:
-    """Where a resource of an upstream, or a template of addresses, is found here."""
+    """Return our address for an upstream's resource or resource template."""
     return f"{ADDRESS}{namespace}/{uri}"
 
 
 def parts_of_address(address: str) -> tuple[str, str]:
-    """The namespace, and the address at the upstream."""
+    """Return the namespace and the upstream's own address."""
     namespace, _, uri = address.removeprefix(ADDRESS).partition("/")
     return namespace, uri
 
 
 def on_the_wire(namespace: str, tool: str) -> str:
-    """What clients are told, many of which take letters, digits, `_` and `-` only.
+    """Return the name for clients, many of which accept only letters, digits, `_` and `-`.
 
-    Where that loses something, a digest of the canonical name keeps it apart from others.
+    If that changes the name, a digest of the canonical name keeps it unique.
     """
     safe = _UNSAFE.sub("_", tool)
     name = f"{namespace}{SEPARATOR}{safe}"

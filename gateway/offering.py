@@ -1,4 +1,4 @@
-"""What upstreams offer to our clients, and what of it is held back."""
+"""Decide which upstream features clients see and which are held back."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from gateway import discovery, names, pinning, services
 from gateway.discovery import Listed
 from gateway.models import Kind, Upstream, UpstreamFeature
 
-# Asked by each call, and so in SQL.
+# Every call runs this, hence SQL.
 EDITION = """
     SELECT md5(concat(
         (SELECT string_agg(id || '@' || updated_at, ',' ORDER BY id) FROM gateway_upstream),
@@ -25,7 +25,7 @@ EDITION = """
 """
 END_SECONDS = 30
 SHOWN_DIGITS = 12
-"""Of a digest: enough to tell one definition from another."""
+"""Hex digits of a digest shown to people: enough to distinguish definitions."""
 
 LISTS: Mapping[Kind, List] = {
     Kind.TOOL: "tools",
@@ -38,7 +38,7 @@ _BY_ADDRESS = (Kind.RESOURCE, Kind.TEMPLATE)
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A tool or a prompt that clients see, and what a call of it needs."""
+    """A tool or prompt that clients see, with what a call needs."""
 
     namespace: str
     name: str
@@ -47,7 +47,7 @@ class Offer:
     gives_plain_json: bool
     redacts_arguments: bool
     headers: Mapping[str, str]
-    """Those of the caller that are passed on: how the upstream calls them, and the caller."""
+    """Map each upstream header to the caller's header that supplies its value."""
     seconds: float
 
     @property
@@ -57,14 +57,14 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class OfferedResource:
-    """A resource that clients see or, with a template for an address, many."""
+    """A resource, or a resource template, that clients see."""
 
     address: str
     definition: Mapping[str, Any]
 
 
 def edition() -> str:
-    """Another one whenever something about upstreams, their tools or prompts has changed."""
+    """Return a digest that changes whenever an upstream, tool or prompt does."""
     with connection.cursor() as cursor:
         cursor.execute(EDITION)
         (found,) = cursor.fetchone()
@@ -72,7 +72,7 @@ def edition() -> str:
 
 
 def offered(kind: Kind = Kind.TOOL) -> list[Offer]:
-    """What clients may see now."""
+    """Return what clients may see now."""
     return [as_offer(feature) for feature in UpstreamFeature.objects.offered(kind)]
 
 
@@ -95,12 +95,12 @@ def as_offer(feature: UpstreamFeature) -> Offer:
 
 
 def seconds_of(upstream: Upstream) -> float:
-    """How long a call may take: its process may have to be started for it."""
+    """Return the time limit of a call, including a start of the upstream."""
     return (upstream.request_timeout_ms + upstream.startup_timeout_ms) / 1000
 
 
 def seconds_of_start(upstream: Upstream) -> float:
-    """How long an end, a start, and the reading of all of its lists may take."""
+    """Return the time limit of a restart: stop, start and listing everything."""
     listing_ms = len(Kind) * upstream.discovery_timeout_ms
     return END_SECONDS + (upstream.startup_timeout_ms + listing_ms) / 1000
 
@@ -116,7 +116,7 @@ def offered_templates() -> list[OfferedResource]:
 
 
 def readable(address: str) -> Offer:
-    """Who is asked for what is at an address; it need not be listed, but may not be held back.
+    """Return the offer to read an address with; it may be unlisted, but not held back.
 
     Raises NotFound.
     """
@@ -129,9 +129,9 @@ def readable(address: str) -> Offer:
 
 
 def take_in(upstream_id: int, kind: Kind, raw: Sequence[Any]) -> list[str]:
-    """Keep what an upstream lists; what is wrong with it or has to be looked at.
+    """Save what an upstream lists; return problems and what needs a review.
 
-    Raises Invalid when it lists no tools where it had some: that is a fault of its own.
+    Raises Invalid when it listed tools before and lists none now, which is its own fault.
     """
     listed = discovery.check(kind, raw)
     with transaction.atomic():
@@ -142,7 +142,7 @@ def take_in(upstream_id: int, kind: Kind, raw: Sequence[Any]) -> list[str]:
         known = {feature.name: feature for feature in features}
         had = sum(feature.is_present for feature in known.values())
         if kind == Kind.TOOL and had and not listed.definitions:
-            raise Invalid(f"it lists no tools, where it had {had} before", problems=listed.problems)
+            raise Invalid(f"it lists no tools, but had {had} before", problems=listed.problems)
         quarantined = keep(upstream, kind, listed, known)
     return [*listed.problems, *quarantined]
 
@@ -155,7 +155,7 @@ def keep(
     for name, definition in listed.definitions.items():
         feature = known.get(name) or first_seen(upstream, kind, name)
         if not feature.pk and feature.wire_name in taken:
-            told = f"{feature} is left out: another one is {feature.wire_name} already"
+            told = f"{feature} is left out: {feature.wire_name} is already taken"
             listed.problems.append(told)
             continue
         taken.add(feature.wire_name)
@@ -180,12 +180,12 @@ def first_seen(upstream: Upstream, kind: Kind, name: str) -> UpstreamFeature:
 
 
 def describe(feature: UpstreamFeature, definition: dict[str, Any]) -> None:
-    """As the upstream does now; approved unseen where nobody has to look at it."""
+    """Store the upstream's current definition; approve it if no review is needed."""
     is_new = not feature.pk
     feature.definition, feature.is_present = definition, True
     feature.suspicions = pinning.suspicions(definition)
     feature.is_allowed = is_allowed(feature)
-    # What is read is no instruction that was agreed to, and is described anew all the time.
+    # Resources are data, not approved instructions, and their descriptions change often.
     if not feature.suspicions and (is_new or feature.kind in _BY_ADDRESS):
         accept(feature)
 
@@ -195,11 +195,11 @@ def accept(feature: UpstreamFeature) -> None:
 
 
 def why_held(feature: UpstreamFeature) -> str:
-    return "; ".join(feature.suspicions) or "it is another one than was approved"
+    return "; ".join(feature.suspicions) or "it differs from the approved definition"
 
 
 def is_allowed(feature: UpstreamFeature) -> bool:
-    """The filter of an upstream is about its tools."""
+    """Return whether the upstream's globs let the feature pass; they apply to tools only."""
     upstream = feature.upstream
     if feature.kind != Kind.TOOL:
         return True
@@ -209,7 +209,7 @@ def is_allowed(feature: UpstreamFeature) -> bool:
 
 
 def apply_filter(upstream: Upstream) -> None:
-    """After its globs have changed."""
+    """Apply the upstream's changed globs to its tools."""
     for feature in upstream.features.filter(kind=Kind.TOOL):
         feature.is_allowed = is_allowed(feature)
         feature.save()
@@ -217,21 +217,21 @@ def apply_filter(upstream: Upstream) -> None:
 
 
 def standing(feature: UpstreamFeature) -> str:
-    """Whether clients see it, and why not."""
+    """Describe whether clients see it, and why not."""
     if not feature.is_present:
-        return "gone: the upstream does not list it any more"
+        return "gone: the upstream no longer lists it"
     if not feature.is_allowed:
         return "left out by the filter of its upstream"
     return f"held back: {why_held(feature)}" if feature.is_quarantined else "offered"
 
 
 def shown_digest(feature: UpstreamFeature) -> str:
-    """What tells the definition that a person was shown from a later one."""
+    """Return the digest that identifies the definition a person was shown."""
     return pinning.digest(feature.definition)[:SHOWN_DIGITS]
 
 
 def approve_named(namespace: str, name: str, shown: str) -> list[UpstreamFeature]:
-    """Of one name there may be a tool and a prompt: those that were shown are approved."""
+    """Approve the features of this name that were shown; a tool and a prompt may share it."""
     found = services.named(namespace).features.select_related("upstream").filter(name=name)
     if not found:
         raise NotFound(
@@ -242,7 +242,7 @@ def approve_named(namespace: str, name: str, shown: str) -> list[UpstreamFeature
 
 
 def approve(shown: Iterable[tuple[UpstreamFeature, str]]) -> list[UpstreamFeature]:
-    """Let clients see each as it was shown, if it still is like that. Raises Invalid."""
+    """Approve each feature as shown. Raises Invalid if one has changed since."""
     with transaction.atomic():
         return [approve_one(feature.pk, digest) for feature, digest in shown]
 
@@ -252,8 +252,7 @@ def approve_one(pk: int, shown: str) -> UpstreamFeature:
     feature = features.get(pk=pk)
     if shown_digest(feature) != shown:
         raise Invalid(
-            f"{feature} is another one now than the one that was shown ({shown[:SHOWN_DIGITS]}); "
-            "look at it again",
+            f"{feature} has changed since it was shown ({shown[:SHOWN_DIGITS]}); review it again",
             digest=shown_digest(feature),
         )
     accept(feature)

@@ -1,4 +1,4 @@
-"""The tools and prompts of upstreams, as operations that exist at run time."""
+"""Provide the tools and prompts of upstreams as operations at run time."""
 
 import logging
 import time
@@ -18,19 +18,19 @@ from gateway import names, offering
 from gateway.offering import Offer
 
 SURE_SECONDS = 1.0
-"""How long a change counts late that was not told, such as one by hand in the database."""
+"""Seconds an unannounced change, such as a manual one in the database, may go unnoticed."""
 
 PERSON_SECONDS = 300
-"""The caller may be asked something meanwhile; what the upstream may take, the gateway limits."""
+"""Seconds for the caller's replies to questions; the gateway limits the upstream's own time."""
 
 logger = logging.getLogger(__name__)
 
 
 class Offered:
-    """What the upstreams listed last, whatever they are doing now.
+    """The features the upstreams listed last, whatever their state now.
 
-    It is read anew when the database says that it has changed; when that does not answer, what was
-    read before is offered.
+    They are read again when the database has changed; while it does not answer, the last known
+    ones are offered.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class Offered:
         return [one for name, one in self._current().items() if name == one.name]
 
     def find(self, name: str) -> Provided | None:
-        # No other name is one of ours, so nothing need be asked.
+        # Names without a separator belong to no upstream; skip the query.
         return self._current().get(name) if ":" in name or names.SEPARATOR in name else None
 
     def at_hand(self, name: str) -> Provided | None:
-        """As it was when the database was asked a moment ago, if no change was told since."""
+        """Return the feature as last read, if that was a moment ago and no change was announced."""
         return self._known.get(name) if time.monotonic() < self._sure_until else None
 
     def _hear(self, told: changes.Announcement) -> None:
@@ -59,7 +59,7 @@ class Offered:
             self._sure_until = 0.0
 
     def _current(self) -> dict[str, Provided]:
-        """By both names."""
+        """Return the operations by wire name and canonical name."""
         heard, now = self._heard, time.monotonic()
         try:
             edition = offering.edition()
@@ -70,7 +70,7 @@ class Offered:
             if heard == self._heard:
                 self._sure_until = now + SURE_SECONDS
         except DatabaseError:
-            logger.warning("what upstreams offer may be old: the database does not answer")
+            logger.warning("what upstreams offer may be outdated: the database does not answer")
         return self._known
 
 
@@ -82,7 +82,7 @@ def as_tool(offer: Offer) -> Provided:
         handler=partial(call, offer),
         request=AnyArguments,
         result=RelayedToolResult,
-        # What an upstream says of its own tools is no reason to let readers call them.
+        # An upstream's own annotations do not entitle readers to call its tools.
         effect="write",
         is_redacted=offer.redacts_arguments,
         timeout=offer.seconds + PERSON_SECONDS,
@@ -111,7 +111,7 @@ def as_prompt(offer: Offer) -> Provided:
 async def call(
     offer: Offer, caller: Caller, request: AnyArguments, conversation: Conversation
 ) -> RelayedToolResult:
-    from gateway import link  # the SDK takes seconds to import, for who calls only
+    from gateway import link  # the SDK takes seconds to import; only calls need it
 
     arguments: Mapping[str, Any] = request.model_dump(mode="json", exclude_unset=True)
     return await link.call(offer, arguments, caller.principal, conversation)

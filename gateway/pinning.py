@@ -1,4 +1,4 @@
-"""Whether what is offered is what was approved, and whether it should be approved unseen."""
+"""Compare definitions with the approved ones, and find what needs a review first."""
 
 import difflib
 import hashlib
@@ -27,11 +27,11 @@ _ORDERS = re.compile(
 )
 _PLAIN_CONTROLS = {"\n", "\t", "\r"}
 _INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Cn"}
-# Of other categories, though nothing is seen of them: fillers, and what chooses a variant.
+# Invisible despite their categories: fillers and variation selectors.
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
-# Directly behind what is an emoji with it, such as a heart or the key 1, it is usual.
+# Ordinary directly after a character that it turns into an emoji, such as a heart or the key 1.
 _EMOJI_VARIANT = re.compile(
     "(?<=[#*0-9\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u27bf"
     "\u2934\u2935\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001faff])\ufe0f"
@@ -39,7 +39,7 @@ _EMOJI_VARIANT = re.compile(
 
 
 def pinned(kind: str, definition: dict[str, Any]) -> dict[str, Any]:
-    """What of it is held to what was approved."""
+    """Return the parts of a definition that must match the approved one."""
     return {key: definition[key] for key in PINNED[kind] if definition.get(key) is not None}
 
 
@@ -52,13 +52,13 @@ def digest(definition: dict[str, Any]) -> str:
 
 
 def suspicions(definition: dict[str, Any]) -> list[str]:
-    """Why a person should look at it first; none for what is ordinary."""
+    """Return the reasons for a review by a person; none if the definition is ordinary."""
     found = [reason for text in texts(definition) for reason in _suspicions_of(text)]
     return list(dict.fromkeys(found))
 
 
 def texts(value: Any) -> Iterator[str]:
-    """All that a model may read, wherever it is nested, the names of arguments too."""
+    """Yield every text a model may read, at any depth, including argument names."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -86,7 +86,7 @@ def _is_hidden(character: str) -> bool:
 
 
 def difference(approved: dict[str, Any] | None, definition: dict[str, Any]) -> str:
-    """What a person has to look at, line by line, with hidden characters made visible."""
+    """Return the changes to review as a line diff, with hidden characters made visible."""
     return "\n".join(
         difflib.unified_diff(
             _lines(approved), _lines(definition), "approved", "now", lineterm="", n=2

@@ -1,4 +1,4 @@
-"""Where the gateway is: at a socket of our user's own, or on another host that knows the token."""
+"""Locate the gateway: a socket private to our user, or another host that shares the token."""
 
 import asyncio
 import hashlib
@@ -37,7 +37,7 @@ def not_running() -> str:
 
 
 def is_reached() -> bool:
-    """Whether a gateway listens where it should be."""
+    """Return whether a gateway listens where it should."""
     address = settings.CONTEXTD_GATEWAY_ADDRESS
     try:
         if address:
@@ -52,7 +52,7 @@ def is_reached() -> bool:
 
 
 async def reach() -> Connection:
-    """A connection on which both sides know the token. Raises OSError."""
+    """Return a connection on which both sides have proved the token. Raises OSError."""
     address = settings.CONTEXTD_GATEWAY_ADDRESS
     if not address:
         return await asyncio.open_unix_connection(socket_path())
@@ -66,22 +66,22 @@ async def reach() -> Connection:
 
 
 async def introduce(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Neither says the token itself: each proves to the other that it knows it."""
+    """Authenticate mutually: each side proves that it knows the token without sending it."""
     theirs, ours = await word(reader), secrets.token_hex(32)
     writer.write(f"{proof('caller', theirs)}\n{ours}\n".encode())
     await writer.drain()
     if not is_same(await word(reader), proof("gateway", ours)):
-        raise NotAdmitted("the gateway has another token (CONTEXTD_GATEWAY_TOKEN)")
+        raise NotAdmitted("the gateway has a different token (CONTEXTD_GATEWAY_TOKEN)")
 
 
 async def admit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """The other side of `introduce`. Raises NotAdmitted."""
+    """Do the gateway's side of `introduce`. Raises NotAdmitted."""
     ours = secrets.token_hex(32)
     writer.write(f"{ours}\n".encode())
     async with asyncio.timeout(GREETING_SECONDS):
         shown, theirs = await word(reader), await word(reader)
     if not is_same(shown, proof("caller", ours)):
-        raise NotAdmitted("a caller has another token")
+        raise NotAdmitted("a caller has a different token")
     writer.write(f"{proof('gateway', theirs)}\n".encode())
     await writer.drain()
 
@@ -89,7 +89,7 @@ async def admit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 async def word(reader: asyncio.StreamReader) -> str:
     line = await reader.readline()
     if not line:
-        raise NotAdmitted("the gateway has another token (CONTEXTD_GATEWAY_TOKEN)")
+        raise NotAdmitted("the gateway has a different token (CONTEXTD_GATEWAY_TOKEN)")
     return line.decode("ascii", "replace").strip()
 
 

@@ -1,4 +1,4 @@
-"""What has to be so before an upstream can start: checked first, so that no start is wasted."""
+"""Check the preconditions of an upstream's start, so that no attempt is wasted."""
 
 import asyncio
 import ipaddress
@@ -23,13 +23,13 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 class Refused(OSError):
-    """An address that upstreams may not have."""
+    """Raised for an address that upstreams may not use."""
 
 
 def problem_of(upstream: Upstream) -> str:
-    """Return why it cannot start as it is, or nothing.
+    """Return why it cannot start as configured, or an empty string.
 
-    A gateway on another host has other programs and names of hosts, so nothing is known then.
+    A gateway on another host has its own programs and host names, so nothing is reported then.
     """
     if settings.CONTEXTD_GATEWAY_ADDRESS or not upstream.is_enabled:
         return ""
@@ -57,15 +57,13 @@ def ensure_headers(headers: Mapping[str, str]) -> None:
     """Raises Hopeless for a value that no header can have."""
     for name, value in headers.items():
         if not (value.isascii() and value.isprintable() and value == value.strip()):
-            raise Hopeless(
-                f"the header {name} holds what no header can: enter it again, as one line of ASCII"
-            )
+            raise Hopeless(f"the header {name} is not one line of ASCII; enter it again")
 
 
 async def ensure_reachable(url: str) -> None:
-    """Raises Hopeless for an address that is not public, or that would be sent secrets in clear.
+    """Raises Hopeless for an address that is not public, or would get secrets in clear text.
 
-    A name that is not found now may be found later, so that is no reason.
+    A host name that does not resolve now may do so later, so it passes.
     """
     parts = urlsplit(url)
     host = parts.hostname or ""
@@ -82,21 +80,21 @@ async def ensure_reachable(url: str) -> None:
 
 
 async def resolve(host: str, port: int) -> list[str]:
-    """Return the addresses that may be connected to: those that were checked. Raises OSError."""
+    """Return the checked addresses, which may be connected to. Raises OSError."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = [str(entry[4][0]) for entry in found]
     if host not in settings.CONTEXTD_GATEWAY_PRIVATE_HOSTS:
         for address in addresses:
             if not is_public(ipaddress.ip_address(address.partition("%")[0])):
                 raise Refused(
-                    f"{host} is at {address}, which is not a public address; if that is meant, "
-                    "name the host in CONTEXTD_GATEWAY_PRIVATE_HOSTS and restart contextd"
+                    f"{host} is at {address}, which is not a public address; if that is intended, "
+                    "add the host to CONTEXTD_GATEWAY_PRIVATE_HOSTS and restart contextd"
                 )
     return addresses
 
 
 def is_public(address: Address) -> bool:
-    """Whether the address is public, also where another one is wrapped in it."""
+    """Return whether the address, and any address embedded in it, is public."""
     if isinstance(address, ipaddress.IPv4Address):
         return address.is_global and not address.is_multicast
     if address in _NAT64:
@@ -123,7 +121,7 @@ def program_of(plan: Plan) -> str:
 
 
 def ensure_allowed(program: str) -> None:
-    """Raises Hopeless for a command that is not on the list, where there has to be one."""
+    """Raises Hopeless for a command that is not in CONTEXTD_GATEWAY_COMMANDS, if that is set."""
     allowed = settings.CONTEXTD_GATEWAY_COMMANDS
     if (allowed or not settings.CONTEXTD_ANONYMOUS) and program not in allowed:
         raise Hopeless(f"{program!r} is not in CONTEXTD_GATEWAY_COMMANDS, so it is not started")

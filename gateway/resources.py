@@ -1,4 +1,4 @@
-"""The resources of upstreams: `upstream://NAMESPACE/` and then the address that they have there."""
+"""Upstream resources: `upstream://NAMESPACE/` followed by the upstream's own address."""
 
 from functools import partial
 
@@ -11,14 +11,14 @@ from gateway.offering import OfferedResource
 
 TEMPLATE = f"{names.ADDRESS}{{namespace}}/{{+uri}}"
 SECONDS = 600
-"""Its upstream has a limit of its own, which is shorter."""
+"""Seconds one read may take; the upstream's own limit is shorter."""
 
 
 async def read(
     caller: Caller, request: ReadResource, conversation: Conversation
 ) -> RelayedContents:
-    """What another MCP server has at an address."""
-    from gateway import link  # the SDK takes seconds to import, for who reads only
+    """Read a resource of another MCP server."""
+    from gateway import link  # the SDK takes seconds to import; only reads need it
 
     resources.check(caller, TEMPLATE, request.uri)
     offer = await conversation.do(partial(offering.readable, request.uri))
@@ -46,14 +46,14 @@ def as_listed(offered: OfferedResource) -> Listed:
 
 
 def name_of(uri: str) -> str:
-    """What reading it is called in the audit, and by rates: it tells the upstream."""
+    """Return the name of a read in the audit log and rate limits; it includes the upstream."""
     namespace, _ = names.parts_of_address(uri)
     return names.address(namespace, "{+uri}")
 
 
 resources.relay(
     TEMPLATE,
-    title="Of another MCP server",
+    title="Resource of another MCP server",
     read=read,
     name_of=name_of,
     listed=listed,

@@ -20,13 +20,13 @@ _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}:,]|[^\s"\[\]{}:,]++', re.DO
 
 
 class Unattributable(ValueError):
-    """An answer that belongs to no call that could be found."""
+    """Raised for an answer whose call cannot be identified."""
 
 
 def call_answered_by(line: bytes) -> RequestId | None:
-    """Return the id of the call that the unparsable line answers; None where it is no answer.
+    """Return the id of the call that the unparsable line answers; None if it is no answer.
 
-    Raises Unattributable for an answer without an id that can be read.
+    Raises Unattributable for an answer without a readable id.
     """
     text = line.removeprefix(BYTE_ORDER_MARK).lstrip()
     if text.startswith(b"[") and b'"jsonrpc"' in text:
@@ -36,7 +36,7 @@ def call_answered_by(line: bytes) -> RequestId | None:
         return None
     request_id = as_request_id(members.get(b'"id"', b""))
     if request_id is None and b'"jsonrpc"' in members:
-        raise Unattributable("it wrote an answer without an id that can be read")
+        raise Unattributable("it wrote an answer without a readable id")
     return request_id
 
 

@@ -1,4 +1,4 @@
-"""What can be done with upstreams, and what their supervisor notes about them."""
+"""Manage upstreams, and record what their supervisor reports."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ LONGEST_REASON = 4000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How an upstream is run; `revision` is another one whenever that changes."""
+    """How an upstream is run; `revision` changes whenever that does."""
 
     pk: int
     namespace: str
@@ -58,7 +58,7 @@ class Plan:
 
 @health_check("gateway")
 def probe() -> list[str] | None:
-    """Every upstream that is switched on answers."""
+    """Check that every enabled upstream answers."""
     try:
         upstreams = list(Upstream.objects.enabled())
     except DatabaseError:
@@ -74,14 +74,14 @@ def probe() -> list[str] | None:
 
 
 def told(upstream: Upstream) -> str:
-    """`github: ready since 2026-11-28 09:20 UTC; before, backoff: it has ended`."""
+    """Return `github: ready since 2026-11-28 09:20 UTC; before, backoff: it has ended`."""
     line = f"{upstream}: {upstream.state} since {upstream.state_since:%Y-%m-%d %H:%M} UTC"
     before = next((one for one in upstream.events.all()[:EVENTS_LOOKED_AT] if one.reason), None)
     return f"{line}; before, {before.first_line}" if before else line
 
 
 def described(upstream: Upstream) -> str:
-    """`backoff: it ended with exit code 1; next try at 12:00:05`."""
+    """Return `backoff: it ended with exit code 1; next try at 12:00:05`."""
     first_line = upstream.reason.partition("\n")[0]
     retry = upstream.next_retry_at
     told = [f"{upstream.state}: {first_line}" if first_line else upstream.state]
@@ -89,7 +89,7 @@ def described(upstream: Upstream) -> str:
 
 
 def plans() -> list[Plan]:
-    """Of the upstreams that are to run."""
+    """Return the plans of all enabled upstreams."""
     return [
         plan_of(upstream) for upstream in Upstream.objects.enabled().prefetch_related("settings")
     ]
@@ -122,13 +122,13 @@ def plan_of(upstream: Upstream) -> Plan:
 
 
 def readable_settings(upstream: Upstream) -> tuple[dict[str, str], str]:
-    """The values by name; and what is wrong, since a missing one must not pass unnoticed."""
+    """Return the values by name, and the problem if one cannot be decrypted."""
     values = {}
     for setting in upstream.settings.all():
         try:
             values[setting.name] = setting.value
         except Undecipherable:
-            told = f"{setting.name} was saved under another CONTEXTD_SECRET_KEY; enter it anew"
+            told = f"{setting.name} was saved under another CONTEXTD_SECRET_KEY; enter it again"
             return {}, told
     return values, ""
 
@@ -136,7 +136,7 @@ def readable_settings(upstream: Upstream) -> tuple[dict[str, str], str]:
 def note(
     upstream_id: int, state: State, reason: str = "", retry_at: datetime | None = None
 ) -> None:
-    """Keep what state it is in, and that this happened."""
+    """Save the upstream's state and add it to the events."""
     reason = replace_unstorable(reason)[:LONGEST_REASON]
     with transaction.atomic():
         known = Upstream.objects.filter(pk=upstream_id).update(
@@ -156,7 +156,7 @@ def keep_event(upstream_id: int, state: State, reason: str) -> None:
 
 
 def add(upstream: Upstream, settings: Mapping[str, str]) -> None:
-    """Raises Invalid for what no upstream can be."""
+    """Save a new upstream. Raises Invalid."""
     try:
         with transaction.atomic():
             upstream.full_clean()
@@ -195,11 +195,11 @@ def remove(upstream: Upstream) -> None:
 
 
 def announce_all() -> None:
-    """Any list may be another one now."""
+    """Announce that any list may have changed."""
     for kind in get_args(Kind):
         changes.announce(kind)
 
 
 def touch(upstream: Upstream) -> None:
-    """Have its supervisor start it anew, as after a change."""
+    """Have the supervisor restart it, as after a change."""
     upstream.save(update_fields=["updated_at"])

@@ -219,7 +219,7 @@ def test_wrong_upstreams_are_refused(admin_client: Client) -> None:
 
     assert [one.partition(": ")[2].partition(";")[0] for one in said] == [
         "Give stdio a command, docker a command and a container, http a URL.",
-        "namespace: skills is what tools of contextd itself begin with",
+        "namespace: skills is a prefix of contextd's own tools",
         "request_timeout_ms: Ensure this value is greater than or equal to 100.",
         "command[1] holds a credential (url-password)",
     ]

@@ -270,7 +270,7 @@ def test_what_a_gateway_on_another_host_can_start_is_not_known_here(
             ["add", "odd", "--image", "a", "--command", "true"],
             "Only docker upstreams have an image",
         ),
-        (["add", "skills", "--command", "true"], "namespace: skills is what tools of contextd"),
+        (["add", "skills", "--command", "true"], "namespace: skills is a prefix of contextd"),
         (["add", "odd", "--set", "1BAD=v", "--command", "y"], "name: Use letters, digits"),
         (["add", "odd", "--set", "A=a\x1bb", "--command", "y"], "A has control characters"),
         (["add", "odd", "--url", "https://me:secret@host/mcp"], "url: Write http"),

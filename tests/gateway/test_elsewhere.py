@@ -61,7 +61,7 @@ def test_a_word_that_is_no_word_is_refused_too(
 def test_a_gateway_that_does_not_know_it_is_told_nothing(
     elsewhere: tuple[str, int], impostor: list[bytes], add_row: None, call: Call
 ) -> None:
-    with pytest.raises(UpstreamFailed, match=r"another token .CONTEXTD_GATEWAY_TOKEN"):
+    with pytest.raises(UpstreamFailed, match=r"different token .CONTEXTD_GATEWAY_TOKEN"):
         call("odd:echo", note="for the real one")
 
     assert len(impostor) == 2

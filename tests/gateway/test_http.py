@@ -174,7 +174,7 @@ def test_a_header_that_can_be_none_is_named_and_not_told(listening: Listening, a
         expect=State.FAILED,
     )
 
-    assert "the header Authorization holds what no header can" in upstream.reason
+    assert "the header Authorization is not one line of ASCII" in upstream.reason
     assert "SECRET" not in upstream.reason
 
 

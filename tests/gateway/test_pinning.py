@@ -105,7 +105,7 @@ def test_what_changed_since_it_was_shown_is_not_approved(upstream: Upstream) -> 
     shown = offering.shown_digest(UpstreamFeature.objects.get())
     offering.take_in(upstream.pk, Kind.TOOL, [tool(description="Slipped in")])
 
-    with pytest.raises(Invalid, match=f"is another one now than the one that was shown .{shown}"):
+    with pytest.raises(Invalid, match=f"has changed since it was shown .{shown}"):
         offering.approve_named("odd", "echo", shown)
 
     assert offered() == []
@@ -155,7 +155,7 @@ def test_a_list_without_tools_is_a_fault_and_changes_nothing(add: Add, call: Cal
     add()
     call("odd:vanish")
 
-    with pytest.raises(UpstreamFailed, match="it lists no tools, where it had 34 before"):
+    with pytest.raises(UpstreamFailed, match="it lists no tools, but had 34 before"):
         link.control("refresh", "odd")
 
     assert "odd:echo" in offered()

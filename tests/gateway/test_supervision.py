@@ -77,7 +77,7 @@ def test_an_answer_that_no_parser_takes_ends_its_call_alone(
 def test_an_answer_without_an_id_ends_the_connection_with_the_reason(add: Add, call: Call) -> None:
     add()
 
-    with pytest.raises(UpstreamFailed, match="without an id that can be read"):
+    with pytest.raises(UpstreamFailed, match="without a readable id"):
         call("odd:nameless")
 
 

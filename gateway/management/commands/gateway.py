@@ -101,10 +101,10 @@ class Command(ActionCommand):
 
 def add_fields(parser: ArgumentParser) -> None:
     parser.add_argument("namespace")
-    parser.add_argument("--url", default="", help="of an upstream over Streamable HTTP")
+    parser.add_argument("--url", default="", help="URL of a Streamable HTTP upstream")
     parser.add_argument("--container", default="", help="run the command in this container")
-    parser.add_argument("--image", default="", help="make the container of it where it is missing")
-    parser.add_argument("--workdir", default="", help="where the command runs")
+    parser.add_argument("--image", default="", help="image to create a missing container from")
+    parser.add_argument("--workdir", default="", help="working directory of the command")
     parser.add_argument("--isolation", choices=Isolation.values, default="")
     parser.add_argument(
         "--set",
@@ -112,30 +112,36 @@ def add_fields(parser: ArgumentParser) -> None:
         default=[],
         type=pair,
         metavar="NAME=VALUE",
-        help="a variable of its environment, for --url a header; kept encrypted",
+        help="environment variable, or header with --url; stored encrypted",
     )
     parser.add_argument(
         "--forward-header",
         action="append",
         default=[],
         metavar="THEIRS=OURS",
-        help="with --url: a header of the upstream, from one of the caller; no other is passed on",
+        help="with --url: upstream header taken from a caller's header; no other is passed on",
     )
-    parser.add_argument("--allow", action="append", default=[], help="glob of tools to offer")
-    parser.add_argument("--deny", action="append", default=[], help="glob of tools never to offer")
+    parser.add_argument("--allow", action="append", default=[], help="glob of the tools to offer")
+    parser.add_argument(
+        "--deny", action="append", default=[], help="glob of the tools never to offer"
+    )
     parser.add_argument(
         "--startup-timeout",
         type=milliseconds,
         default=DEFAULT_STARTUP_TIMEOUT_MS,
         metavar="SECONDS",
-        help="how long a start may take, a download by npx or uvx included; 15 unless set",
+        help="time limit of a start, including a download by npx or uvx; default 15",
     )
-    parser.add_argument("--plain-json", action="store_true", help="no YAML of structured results")
+    parser.add_argument(
+        "--plain-json",
+        action="store_true",
+        help="return structured results as they are, not as YAML",
+    )
     parser.add_argument(
         "--command",
         nargs=REMAINDER,
         default=[],
-        help="the program and its arguments; all that follows belongs to it",
+        help="the program and its arguments; must come last",
     )
 
 

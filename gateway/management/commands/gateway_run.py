@@ -12,7 +12,7 @@ from contextd.embedded.processes import StartError, say
 
 
 class Command(BaseCommand):
-    help = "Run the upstreams: other MCP servers, whose tools clients see."
+    help = "Run the upstreams: other MCP servers whose tools clients see."
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -28,7 +28,7 @@ class Command(BaseCommand):
 
 
 async def run() -> None:
-    """Until it is told to end; then nothing that it started is left."""
+    """Run until a signal; then stop everything it started."""
     from contextd.mcp.workers import Workers
     from gateway.supervision import processes, serving
     from gateway.supervision.supervisor import Supervisor
