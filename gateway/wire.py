@@ -1,4 +1,4 @@
-"""JSON-RPC messages, one a line, from and to a peer that may not be trusted."""
+"""Exchange JSON-RPC messages, one per line, with a peer that may be untrusted."""
 
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -27,7 +27,7 @@ from gateway import salvage
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 MAX_OWN_LINE_BYTES = 64 * 1024 * 1024
-"""Between processes of our own: more than the doors let in and an upstream's answer becomes."""
+"""Limit between our own processes, above those of client requests and upstreams' answers."""
 CHUNK_BYTES = 64 * 1024
 MAX_QUOTED_BYTES = 500
 NOT_SENT = -32015
@@ -39,12 +39,12 @@ ToPeer = MemoryObjectReceiveStream[SessionMessage]
 
 
 def ignore(line: str) -> None:
-    """Drop what a peer of our own writes beside its messages, which is nothing."""
+    """Drop output that is not a message; our own peers write none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """How bytes are read from it and written to it; `read` returns none when it has ended."""
+    """Reads and writes the bytes of a peer; `read` returns none at its end."""
 
     read: Callable[[], Awaitable[bytes]]
     write: Callable[[bytes], Awaitable[None]]
@@ -58,7 +58,7 @@ class Outgoing(sdk.Outgoing):
     """The stream of a session to its peer."""
 
     async def send(self, item: SessionMessage, /) -> None:
-        """Raises MCPError with NOT_SENT for a request that comes after the end of the peer."""
+        """Send a message. Raises MCPError with NOT_SENT for a request after the peer's end."""
         try:
             await self.stream.send(item)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -74,7 +74,7 @@ Streams = tuple[Incoming, Outgoing]
 async def connected(peer: Peer, ended: anyio.Event | None = None) -> AsyncIterator[Streams]:
     """Yield the streams for a session with the peer.
 
-    `ended` is set as soon as the peer neither sends nor receives any more.
+    `ended` is set as soon as the peer neither sends nor receives.
     """
     to_session, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, from_session = anyio.create_memory_object_stream[SessionMessage](0)
@@ -99,15 +99,15 @@ async def receive(peer: Peer, to_session: FromPeer, ended: anyio.Event) -> None:
         except salvage.Unattributable as error:
             peer.note(str(error))
         except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass  # the same as its end
+            pass  # treated as its end
         finally:
             ended.set()
 
 
 async def messages_from(peer: Peer) -> AsyncIterator[SessionMessage]:
-    """Yield what the peer writes, and refusals in place of answers that cannot be read.
+    """Yield the peer's messages, and refusals in place of unreadable answers.
 
-    Raises Unattributable where a call might otherwise wait without an answer.
+    Raises Unattributable if a call might otherwise wait without an answer.
     """
     lines = Lines(peer.max_line_bytes)
     while chunk := await peer.read():
@@ -155,7 +155,7 @@ def refusal(
 async def transmit(
     peer: Peer, from_session: ToPeer, to_session: FromPeer, ended: anyio.Event
 ) -> None:
-    """Write the messages of the session until the peer takes no more."""
+    """Write the session's messages until the peer stops accepting them."""
     async with from_session:
         async for message in from_session:
             try:
@@ -173,12 +173,12 @@ async def transmit(
 
 
 def as_line(message: JSONRPCMessage) -> bytes:
-    """Raises ValueError for what JSON cannot hold."""
+    """Encode a message. Raises ValueError for values that JSON cannot represent."""
     return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
 
 
 async def refuse(message: JSONRPCMessage, why: str, to_session: FromPeer) -> bytes:
-    """Fail the one call of a message that cannot be sent; return what is written in its place."""
+    """Fail the call of a message that cannot be sent; return what to write in its place."""
     if isinstance(message, JSONRPCNotification) or message.id is None:
         return b""
     if not isinstance(message, JSONRPCRequest):

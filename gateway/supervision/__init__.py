@@ -1,1 +1,1 @@
-"""The process that runs upstreams: asynchronous, apart from all that serves clients."""
+"""The process that runs upstreams: asynchronous, and separate from those that serve clients."""

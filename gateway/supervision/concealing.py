@@ -1,4 +1,4 @@
-"""What is told of an upstream, without the values of its settings."""
+"""Remove the values of an upstream's settings from what is reported about it."""
 
 from collections.abc import Callable, Mapping
 
@@ -6,7 +6,7 @@ SHORTEST_SECRET, SHORTEST_WORD = 6, 8
 
 
 def concealer(settings: Mapping[str, str]) -> Callable[[str], str]:
-    """Puts the name of a setting where its value stands, or a word of it, as in `Bearer ...`."""
+    """Return a function that replaces settings' values, or words of them, by their names."""
     secrets = _secrets_in(settings)
 
     def conceal(text: str) -> str:
@@ -18,7 +18,7 @@ def concealer(settings: Mapping[str, str]) -> Callable[[str], str]:
 
 
 def _secrets_in(settings: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The longest first."""
+    """Return the secrets with their names, longest first."""
     whole = {(name, value) for name, value in settings.items() if len(value) >= SHORTEST_SECRET}
     words = {
         (name, word)

@@ -62,13 +62,13 @@ MOST_ROUNDS = 20
 MOST_PAGES = 50
 MOST_LISTED = 2000
 GRACE_SECONDS = 0.5
-"""What an upstream says last may come after its end is noticed."""
+"""Seconds to wait for an upstream's last output after its end is noticed."""
 
 logger = logging.getLogger(__name__)
 
 
 class Connection:
-    """It has one task of its own, `run`; all others call through it."""
+    """Owns one task that holds the session; other tasks call through it."""
 
     def __init__(
         self, plan: Plan, changed: Callable[[Collection[Kind]], None] | None = None
@@ -92,7 +92,7 @@ class Connection:
 
     @property
     def offers(self) -> set[Kind]:
-        """What it says that it has; tools are asked for always, since some say nothing of them."""
+        """Return the declared kinds; always include tools, which some servers do not declare."""
         told = self._session.server_capabilities
         kinds = {Kind.TOOL}
         if told and told.prompts:
@@ -103,7 +103,7 @@ class Connection:
 
     @property
     def untold(self) -> set[Kind]:
-        """That of it whose changes it does not tell."""
+        """Return the offered kinds whose changes the upstream does not announce."""
         told = self._session.server_capabilities or ServerCapabilities()
         of_resources = told.resources and told.resources.list_changed
         announced = {
@@ -120,11 +120,11 @@ class Connection:
 
     @property
     def has_ended(self) -> bool:
-        """Whether no call can be sent any more, although its process may still be ending."""
+        """Return whether no more calls can be sent; the process may still be ending."""
         return self._task is not None and (self._task.done() or self._ended.is_set())
 
     async def open(self) -> None:
-        """Returns when it can be called through. Raises Lost."""
+        """Wait until calls can be sent. Raises Lost."""
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name=f"upstream {self.plan.namespace}")
         self._waiting += 1
@@ -134,15 +134,15 @@ class Connection:
             self._waiting -= 1
 
     async def ended(self) -> Lost:
-        """Return the reason when the connection has ended."""
+        """Wait for the end of the connection; return the reason."""
         if self._task:
             await asyncio.wait([self._task])
         return self.end or Lost("")
 
     async def close(self) -> None:
-        """Returns when nothing is left of it, or when it has had its time to end."""
+        """End the connection; return when it is gone or its time to end is over."""
         if self._task:
-            if not self.has_ended:  # else it ends by itself, which a cancellation would cut short
+            if not self.has_ended:  # otherwise it is ending; do not cut that short
                 self._ended.set()
                 self._task.cancel()
             _, left = await asyncio.wait([self._task], timeout=CLOSING_SECONDS)
@@ -156,7 +156,7 @@ class Connection:
         except asyncio.CancelledError:
             self._note_end(Lost("it was stopped"))
             raise
-        except Exception as error:  # whatever it does, it alone is the worse for it
+        except Exception as error:  # a failure must not affect other upstreams
             self._note_end(error)
 
     def _note_end(self, error: BaseException) -> None:
@@ -165,7 +165,7 @@ class Connection:
         )
         if not self._outcome.done():
             self._outcome.set_exception(self.end)
-            self._outcome.exception()  # whether or not somebody waits for it
+            self._outcome.exception()  # mark as retrieved, even if nobody waits
 
     async def _be_connected(self) -> None:
         plan = self.plan
@@ -215,7 +215,7 @@ class Connection:
                 await asyncio.sleep(GRACE_SECONDS / 5)
 
     async def _watch(self) -> None:
-        """Ask it again and again whether it is there. Raises Lost."""
+        """Ping the upstream periodically. Raises Lost."""
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self.plan.heartbeat_seconds):
@@ -240,12 +240,12 @@ class Connection:
                 raise Lost(f"it does not answer: {error.error.message}") from None
 
     def _is_refused(self, error: MCPError) -> bool:
-        """Over HTTP, where an answer need not be one of a server that works."""
+        """Return whether an HTTP answer is no sign of a working server."""
         is_failing = http.FAILING.match(error.error.message)
         return self._is_forgotten(error) or (self._is_http and is_failing is not None)
 
     def _is_forgotten(self, error: MCPError) -> bool:
-        """An HTTP server that was started anew does not know our session any more."""
+        """Return whether the HTTP server no longer knows our session, as after a restart."""
         return self._is_http and failures.is_of_forgotten_session(error)
 
     @property
@@ -253,10 +253,10 @@ class Connection:
         return self.plan.transport == Transport.HTTP
 
     async def _listen(self) -> None:
-        """Where changes are told on request only."""
+        """Subscribe to changes, if the protocol version announces them on request only."""
         if self._session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return
-        with contextlib.suppress(Exception):  # one that cannot tell is asked now and then
+        with contextlib.suppress(Exception):  # without announcements, lists are polled
             async with listen(
                 self._session,
                 tools_list_changed=True,
@@ -274,7 +274,7 @@ class Connection:
             self._changed(kinds)
 
     async def list_all(self, kind: Kind) -> list[Any]:
-        """As it lists them, unlooked at. Raises Lost."""
+        """Return the upstream's list, unchecked. Raises Lost."""
         try:
             async with asyncio.timeout(self.plan.discovery_seconds):
                 return await self._list_pages(*LISTS[kind])
@@ -311,7 +311,7 @@ class Connection:
         return found
 
     async def perform(self, exchange: Exchange) -> dict[str, Any]:
-        """Its raw result. Raises MCPError in our words."""
+        """Return the raw result. Raises MCPError with our wording."""
         name, seconds = exchange.asked.name, self.plan.request_seconds
         if self.has_ended:
             raise self._not_sent(name)
@@ -331,7 +331,7 @@ class Connection:
             self.last_used = time.monotonic()
 
     async def _perform_in_rounds(self, exchange: Exchange) -> dict[str, Any]:
-        """2026-07-28: what asks is asked again, with the replies."""
+        """Send the request again with the replies until it has a result (protocol 2026-07-28)."""
         answered: dict[str, Any] = {}
         for _ in range(MOST_ROUNDS):
             options: CallOptions = {"on_progress": exchange.report}
@@ -358,7 +358,7 @@ class Connection:
         return replied if isinstance(replied, ErrorData) else ElicitResult.model_validate(replied)
 
     async def _ask(self, method: str, params: BaseModel) -> Any:
-        """Up to 2025-11-25: it does not say which call it asks for."""
+        """Ask the caller; up to 2025-11-25 a question does not name the call it belongs to."""
         if len(self._exchanges) != 1:
             told = "several calls use this connection" if self._exchanges else "no call is running"
             return ErrorData(code=INVALID_REQUEST, message=f"nobody can be asked: {told}")
@@ -385,7 +385,7 @@ class Connection:
         await self._last_words()
         return failures.unavailable(
             f"{name}: {self.plan.namespace} went away during the call; "
-            f"whether it did something is not known{self._last_lines}"
+            f"it is unknown whether it acted on it{self._last_lines}"
         )
 
     @property
@@ -396,6 +396,6 @@ class Connection:
         self, method: str, params: dict[str, Any], options: CallOptions
     ) -> dict[str, Any]:
         request = {"method": method, "params": params}
-        # Raw, so that one bad part of an answer does not hide the rest.
+        # Not validated, so that one bad part of an answer does not hide the rest.
         sdk.stamp(self._session, request, options)
         return await self._dispatcher.send_raw_request(method, params, options)

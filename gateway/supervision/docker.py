@@ -1,4 +1,4 @@
-"""A program in a container, over the Docker Engine API: DOCKER_HOST says where the engine is."""
+"""Run a program in a container over the Docker Engine API, found through DOCKER_HOST."""
 
 import asyncio
 import contextlib
@@ -27,8 +27,8 @@ STDERR = 2
 LOOK_SECONDS = 0.05
 BAD_REQUEST, NOT_FOUND = 400, 404
 
-# The end of a client of `docker exec` is not the end of what it runs. What carries the mark in its
-# environment goes: the program itself and all that it has started.
+# When a client of `docker exec` ends, its program goes on. Every process with the mark in its
+# environment is killed: the program and all that it has started.
 END_MARKED = """
 for entry in /proc/[0-9]*; do
   if grep -q "$1" "$entry/environ" 2>/dev/null; then kill -9 "${entry#/proc/}" 2>/dev/null; fi
@@ -41,7 +41,7 @@ STAY = ["sh", "-c", "trap 'exit 0' TERM; while :; do sleep 1 & wait $!; done"]
 
 @asynccontextmanager
 async def engine() -> AsyncIterator[Docker]:
-    """Raises Lost when it does not answer, or refuses."""
+    """Connect to the engine. Raises Lost when it does not answer, or refuses."""
     try:
         async with found() as docker:
             yield docker
@@ -55,16 +55,18 @@ async def engine() -> AsyncIterator[Docker]:
 def found() -> Docker:
     try:
         return Docker()
-    except AssertionError:  # what the library does where there is none
+    except AssertionError:  # raised by the library when there is no engine
         raise Lost("there is no Docker engine; DOCKER_HOST says where it is") from None
 
 
 def mark_of(namespace: str) -> str:
-    return f"{processes.mark()}/{namespace}/"  # its end, so that no other one begins with it
+    return (
+        f"{processes.mark()}/{namespace}/"  # the slash keeps it from being a prefix of another mark
+    )
 
 
 async def make_ready(plan: Plan) -> None:
-    """See that the container runs, and that nothing of ours is left in it. Raises Lost."""
+    """Ensure that the container runs and contains no processes of ours. Raises Lost."""
     async with engine() as docker:
         container = await ensured(docker, plan)
         await ensure_program(container, plan)
@@ -96,7 +98,7 @@ async def created(docker: Docker, plan: Plan) -> DockerContainer:
 
 
 async def ensure_program(container: DockerContainer, plan: Plan) -> None:
-    """Raises Hopeless where the container has no such program."""
+    """Raises Hopeless if the container has no such program."""
     execution = await container.exec(
         ["sh", "-c", HAS_PROGRAM, "contextd", plan.command[0]],
         environment=dict(plan.settings),
@@ -117,12 +119,12 @@ async def started(container: DockerContainer, plan: Plan) -> None:
 
 
 def config_of(plan: Plan) -> dict[str, Any]:
-    """Of a container that does nothing but be there."""
+    """Return the configuration of a container that only idles."""
     return {"Image": plan.image, "Entrypoint": STAY, "Labels": {LABEL: mark_of(plan.namespace)}}
 
 
 async def let_go(namespace: str, name: str) -> None:
-    """End what is left in a container; remove it, if it was made for the upstream. Raises Lost."""
+    """Kill our processes in a container; remove it if we created it. Raises Lost."""
     async with engine() as docker:
         try:
             container = await docker.containers.get(name)
@@ -143,7 +145,7 @@ async def end_marked(container: DockerContainer, mark: str) -> None:
 
 
 async def output_of(execution: Exec) -> str:
-    """Return what it writes until it ends."""
+    """Return the output until the program ends."""
     written = b""
     async with execution.start(detach=False) as stream:
         while message := await stream.read_out():
@@ -185,7 +187,7 @@ def peer_of(stream: Stream, tail: Tail) -> Peer:
 
 
 async def end(container: DockerContainer, execution: Exec, stream: Stream, run: str) -> None:
-    """First its input ends, as the protocol has it; what is there after a while is killed."""
+    """Close its input, as the protocol requires; kill what remains after a grace period."""
     await stream.close()
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE_SECONDS):

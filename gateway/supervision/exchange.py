@@ -1,4 +1,4 @@
-"""A request of a caller to an upstream, which may ask the caller something before it answers."""
+"""A caller's request to an upstream, which may ask the caller questions before it answers."""
 
 import asyncio
 import secrets
@@ -12,7 +12,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from gateway.supervision import failures
 
 HELD_SECONDS = 300
-"""How long the caller may take to answer."""
+"""Seconds the caller may take to answer."""
 
 Questions = Mapping[str, Mapping[str, Any]]
 Replies = Mapping[str, Any]
@@ -25,18 +25,18 @@ class NotAnswered(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What is asked of an upstream, and for whom."""
+    """A request to an upstream, and the caller it is for."""
 
     method: str
     name: str
-    """What errors call it."""
+    """The name in error messages."""
     params: Mapping[str, Any]
     principal: str
     headers: Mapping[str, str]
 
 
 class Exchange:
-    """It has a task of its own, which waits while a question is put to the caller."""
+    """Runs a request in a task that waits while the caller is asked a question."""
 
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
@@ -55,7 +55,7 @@ class Exchange:
         def end(_: object) -> None:
             if self._replies and not self._replies.done():
                 self._replies.set_exception(NotAnswered("the call that asked has ended"))
-                self._replies.exception()  # whether or not somebody waits for it
+                self._replies.exception()  # mark as retrieved, even if nobody waits
             self._turn.set()
             when_done()
 
@@ -63,7 +63,7 @@ class Exchange:
         self._task.add_done_callback(end)
 
     async def followed(self, report: ProgressFnT) -> dict[str, Any]:
-        """Its result, as `result`, or the questions that are open. Raises MCPError in our words."""
+        """Return the result as `result`, or the open questions. Raises MCPError in our words."""
         self._report = report
         try:
             if not self._is_done:
@@ -85,7 +85,7 @@ class Exchange:
         return task.result()
 
     async def drop(self) -> None:
-        """Returns when nothing works on it any more."""
+        """Cancel the work; return when it has ended."""
         if self._task:
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -96,7 +96,7 @@ class Exchange:
 
     @asynccontextmanager
     async def limited(self, seconds: float) -> AsyncIterator[None]:
-        """What the caller takes to answer does not count. Raises TimeoutError."""
+        """Limit the time, excluding what the caller takes to answer. Raises TimeoutError."""
         self._seconds = seconds
         async with asyncio.timeout(seconds) as self._limit:
             try:
@@ -105,7 +105,7 @@ class Exchange:
                 self._limit = None
 
     async def ask(self, questions: Questions) -> Replies:
-        """The replies, by the same keys. Raises NotAnswered."""
+        """Return the replies by the questions' keys. Raises NotAnswered."""
         async with self._one_at_a_time:
             self._rounds += 1
             prefix = f"{self.id}.{self._rounds}."
@@ -134,7 +134,7 @@ class Exchange:
     def answer(self, replies: Replies, refusal: str) -> None:
         waiting = self._replies
         if waiting is None or waiting.done():
-            return  # it was given up meanwhile
+            return  # it has been given up
         self._turn.clear()
         if refusal:
             waiting.set_exception(NotAnswered(refusal))
@@ -143,14 +143,14 @@ class Exchange:
 
 
 class Exchanges:
-    """Those that wait for an answer can be found again, by nobody but their caller."""
+    """Exchanges that wait for an answer; only their caller can find them again."""
 
     def __init__(self) -> None:
         self._open: dict[str, Exchange] = {}
 
     def begin(self, asked: Asked, work: Work) -> Exchange:
         exchange, loop = Exchange(asked), asyncio.get_running_loop()
-        # Its caller may come for the result a while later, or never.
+        # The caller may fetch the result later, or never.
         exchange.start(work, lambda: forget_later(loop, self._open, exchange.id))
         return exchange
 
@@ -166,12 +166,12 @@ class Exchanges:
         await asyncio.gather(*(exchange.drop() for exchange in self._open.values()))
 
     def replied_to(self, keys: Collection[str], principal: str, name: str) -> Exchange | None:
-        """The one whose questions had these keys."""
+        """Return the exchange whose questions had these keys."""
         found = (self._open.get(key.partition(".")[0]) for key in keys)
         return next((one for one in found if one and is_of(one, principal, name)), None)
 
     def held(self, exchange_id: str, principal: str) -> Exchange:
-        """Raises MCPError in our words."""
+        """Return the caller's waiting exchange. Raises MCPError with our wording."""
         exchange = self._open.get(exchange_id)
         if exchange is None or exchange.asked.principal != principal:
             raise failures.unavailable("the call that asked has ended; make it again")

@@ -1,4 +1,4 @@
-"""What can go wrong with an upstream."""
+"""Errors of upstreams, and how to recognise them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -39,7 +39,7 @@ def busy(message: str) -> MCPError:
 
 
 def refused(name: str, error: MCPError) -> MCPError:
-    """The upstream answered with an error of the protocol."""
+    """Return the error for an upstream that answered with a protocol error."""
     code, message = error.error.code, error.error.message
     cause: dict[str, Any] = {"code": code, "message": message, "data": error.error.data}
     return MCPError(
@@ -48,7 +48,7 @@ def refused(name: str, error: MCPError) -> MCPError:
 
 
 def broken(name: str, problem: str, result: Any) -> MCPError:
-    """The upstream answered with something else than it promises."""
+    """Return the error for a result that breaks the tool's contract."""
     message = f"{name}: the result is not what it should be: {problem}"
     return MCPError(FAILED, message, {"category": "internal", "cause": result})
 
@@ -66,7 +66,7 @@ def is_timeout(error: MCPError) -> bool:
 
 
 def is_of_forgotten_session(error: MCPError) -> bool:
-    """By the words of servers, which have no code for it."""
+    """Recognise a lost session by servers' wording, since there is no code for it."""
     message = error.error.message.lower()
     for prefix in ("not found: ", "bad request: "):
         message = message.removeprefix(prefix)

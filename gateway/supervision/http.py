@@ -1,4 +1,4 @@
-"""Streamable HTTP to an upstream: only to addresses that are meant to be reached."""
+"""Streamable HTTP to an upstream, restricted to permitted addresses."""
 
 import asyncio
 import contextlib
@@ -20,14 +20,14 @@ from gateway.supervision.processes import Tail
 
 TIMEOUT = httpx2.Timeout(10, read=None)
 BRIEF_SECONDS = 3
-"""For what nobody waits for: a notification, a reply, and that we leave."""
+"""Seconds for requests that nobody waits for: notifications, replies and session ends."""
 JSON = "application/json"
 STREAM = "text/event-stream"
 ACCEPTED, NOT_FOUND, BAD_GATEWAY, UNAVAILABLE = 202, 404, 502, 503
 NOT_CONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
-"""Raised before anything of a request was written."""
+"""Errors raised before any part of a request was written."""
 FAILING = re.compile(r"HTTP (401|403|5\d\d)\b")
-"""Told by what cannot be used as it is: an answer, but no sign of life."""
+"""Statuses of an unusable server: its answer is no sign of life."""
 
 
 @asynccontextmanager
@@ -49,15 +49,15 @@ async def connected(plan: Plan, tail: Tail) -> AsyncIterator[tuple[Any, Any]]:
 
 def headers_of(plan: Plan) -> httpx2.Headers:
     """Raises Hopeless for a value that no header can have."""
-    policy.ensure_headers(plan.settings)  # again, since some may be those of the caller
+    policy.ensure_headers(plan.settings)  # again, since some may come from the caller
     headers = httpx2.Headers(dict(plan.settings))
-    # What is small when compressed may be of any size; its length is counted before.
+    # Lengths are counted before decompression, so compression could bypass the limit.
     headers["accept-encoding"] = "identity"
     return headers
 
 
 class GuardedTransport(httpx2.AsyncHTTPTransport):
-    """Looks at each address that is connected to, so redirects and names that move are seen too."""
+    """Checks the address of each connection, which covers redirects and DNS changes."""
 
     def __init__(self, tail: Tail) -> None:
         super().__init__(trust_env=False)
@@ -87,7 +87,7 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         return response
 
     async def _told(self, request: httpx2.Request) -> httpx2.Response:
-        """Its answer is of no interest; a server that gives none must not hold us up."""
+        """Send a message whose answer is ignored; a server that gives none must not block."""
         try:
             async with asyncio.timeout(BRIEF_SECONDS):
                 response = await super().handle_async_request(request)
@@ -99,7 +99,7 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         return httpx2.Response(response.status_code, headers=kept)
 
     async def _explained(self, response: httpx2.Response) -> httpx2.Response:
-        """As an error that names the status, which the SDK does not."""
+        """Turn a failed response into an error that names the status, which the SDK omits."""
         body = await response.aread()
         await response.aclose()
         status, kind = response.status_code, type_of(response)
@@ -114,9 +114,9 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
 
 
 async def answer_to(request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
-    """Return the response, or an error where it answers another request or none.
+    """Return the response, or an error if it answers another request or none.
 
-    The SDK would drop such an answer, and its call would wait until it times out.
+    The SDK would drop such an answer, so its call would time out.
     """
     body = await response.aread()
     await response.aclose()
@@ -143,7 +143,7 @@ def as_error(status: int, message: str, error: ErrorData | None) -> httpx2.Respo
 
 
 def is_waited_for(request: httpx2.Request) -> bool:
-    """Whether it is a request of JSON-RPC, or the stream of what the server says unasked."""
+    """Return whether it is a JSON-RPC request, or the stream of server-initiated messages."""
     if request.method == "POST":
         return b'"method"' in request.content and b'"id"' in request.content
     return request.method == "GET"
@@ -162,7 +162,7 @@ def error_in(body: bytes) -> ErrorData | None:
 
 
 class Bounded(httpx2.AsyncByteStream):
-    """An answer that is given up when it is longer than any should be."""
+    """Aborts an answer that exceeds the size limit."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream

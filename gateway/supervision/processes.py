@@ -1,4 +1,4 @@
-"""A program that speaks MCP on its standard input and output: watched, bounded, and never left."""
+"""Run programs that speak MCP on standard input and output; never leave one behind."""
 
 import asyncio
 import contextlib
@@ -26,17 +26,17 @@ Stream = TypeVar("Stream", asyncio.StreamReader, asyncio.StreamWriter)
 
 MARK = "CONTEXTD_GATEWAY"
 RUN = "CONTEXTD_RUN"
-"""Another one each time, so that all which one run has started can be found."""
+"""Environment variable with an id per run, which finds everything the run has started."""
 PATIENCE_SECONDS = 2
 LASTING_ERRORS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.ENOEXEC, errno.E2BIG}
-"""Reasons not to start a program that stay; others, such as too few resources, may pass."""
+"""Permanent errors of a start; others, such as a lack of resources, may pass."""
 MOST_SWEEPS = 3
 TAIL_LINES = 20
 LONGEST_TAIL_LINE = 1000
 
 
 class Tail:
-    """The last that an upstream said beside its messages; told when it fails."""
+    """Keeps an upstream's last output other than messages, for the report of a failure."""
 
     def __init__(self, conceal: Callable[[str], str] = str) -> None:
         self._lines: deque[str] = deque(maxlen=TAIL_LINES)
@@ -50,12 +50,12 @@ class Tail:
 
 
 def mark() -> str:
-    """What all that is started for this data folder carries in its environment."""
+    """Return the mark in the environment of every process started for this data folder."""
     return addresses.identity(settings.DATA_DIR)
 
 
 def environment_of(plan: Plan, run: str) -> dict[str, str]:
-    """Nothing is inherited; whoever set the upstream up gave what it needs."""
+    """Build the environment from the upstream's settings; inherit nothing."""
     return {"PATH": policy.PATH, **plan.settings, MARK: mark(), RUN: run}
 
 
@@ -106,14 +106,14 @@ def peer_of(process: asyncio.subprocess.Process, tail: Tail) -> Peer:
 
 
 def piped(stream: Stream | None) -> Stream:
-    """Its type allows for none, which a process that was started with pipes has not."""
+    """Return the stream, which is never None for a process started with pipes."""
     if stream is None:
         raise Lost("it has no pipe")
     return stream
 
 
 async def listen(process: asyncio.subprocess.Process, tail: Tail) -> None:
-    """Its standard error is read always, or it would stop when the pipe is full."""
+    """Read standard error continuously, since a full pipe would block the program."""
     rest = b""
     while chunk := await piped(process.stderr).read(wire.CHUNK_BYTES):
         *lines, rest = (rest + chunk).split(b"\n")
@@ -125,7 +125,7 @@ async def listen(process: asyncio.subprocess.Process, tail: Tail) -> None:
 
 
 async def end(process: asyncio.subprocess.Process, run: str) -> None:
-    """First its input ends, as the protocol has it; then it is asked to, then made to."""
+    """Close its input, as the protocol requires; then terminate it, then kill it."""
     piped(process.stdin).close()
     for number in (None, signal.SIGTERM):
         if number:
@@ -133,11 +133,11 @@ async def end(process: asyncio.subprocess.Process, run: str) -> None:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), PATIENCE_SECONDS)
             break
-    # Also where it has ended by itself: what it has started goes with it.
+    # Even if it ended by itself: its children must end too.
     send_to_group(process.pid, signal.SIGKILL)
     await process.wait()
     await asyncio.to_thread(end_marked, RUN, run)
-    # It closes itself when its pipes are read to the end, which nobody does any more.
+    # It would close only after its pipes are read to the end, which no longer happens.
     process._transport.close()  # type: ignore[attr-defined]
 
 
@@ -147,13 +147,13 @@ def send_to_group(pid: int, number: signal.Signals) -> None:
 
 
 def end_left() -> None:
-    """End what a gateway that was killed has left behind."""
+    """Kill processes left behind by a gateway that was killed."""
     end_marked(MARK, mark())
 
 
 def end_marked(name: str, value: str) -> None:
-    """End what carries this in its environment, also where it has left its group."""
-    for _ in range(MOST_SWEEPS):  # what is killed may just have started another one
+    """Kill processes with this environment variable, even outside of their group."""
+    for _ in range(MOST_SWEEPS):  # a process may have just started another
         left = [process for process in psutil.process_iter() if is_marked(process, name, value)]
         for process in left:
             with contextlib.suppress(psutil.Error):

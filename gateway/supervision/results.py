@@ -1,4 +1,4 @@
-"""Whether a result is what it should be: of its kind, and what a tool promised."""
+"""Check that a result has the right form and matches the tool's output schema."""
 
 import asyncio
 import json
@@ -27,8 +27,8 @@ KINDS: Mapping[str, type[BaseModel]] = {
 }
 LONGEST_PROBLEM = 300
 SECONDS = 2
-# Each is one step that may take for ever: a regular expression of somebody else's, or the
-# comparison of everything with everything.
+# Each is one uninterruptible step of unbounded time: a foreign regular expression, or a comparison
+# of all pairs.
 _NOT_EVALUATED = {"pattern", "patternProperties", "format", "uniqueItems"}
 
 Keyword = Callable[[Any, Any, Any, Any], Iterable[Any] | None]
@@ -39,11 +39,11 @@ _clock = threading.local()
 
 
 class OutOfTime(Exception):
-    """The evaluation of a schema takes too long."""
+    """Raised when the evaluation of a schema takes too long."""
 
 
 def promised(tools: Iterable[Any]) -> dict[str, Any]:
-    """The output schemas by the names of their tools."""
+    """Return the output schemas by tool name."""
     return {
         str(tool.get("name")): tool["outputSchema"]
         for tool in tools
@@ -52,7 +52,7 @@ def promised(tools: Iterable[Any]) -> dict[str, Any]:
 
 
 async def problem_of(method: str, result: Any, schema: Mapping[str, Any] | None) -> str | None:
-    """What is wrong with it, in one line."""
+    """Return the problem in one line, or None."""
     try:
         parsed = KINDS[method].model_validate(result, by_name=False)
     except ValidationError as error:
@@ -67,7 +67,7 @@ async def problem_of(method: str, result: Any, schema: Mapping[str, Any] | None)
 
 
 def problem_in_time(structured: Any, schema: Mapping[str, Any], until: float) -> str | None:
-    """None too where it cannot be told by then: the schema is somebody else's."""
+    """Return the problem; None too if the foreign schema takes longer than allowed."""
     _clock.until = until
     try:
         return problem_of_structure(structured, schema)
@@ -89,7 +89,7 @@ def problem_of_structure(structured: Any, schema: Mapping[str, Any]) -> str | No
 
 
 def watched(keyword: Keyword) -> Keyword:
-    """The same, which looks at the clock. Raises OutOfTime."""
+    """Return the keyword with a check of the time limit. Raises OutOfTime."""
 
     def evaluate(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         look_at_clock()
@@ -101,7 +101,7 @@ def watched(keyword: Keyword) -> Keyword:
 
 
 def passed_over(validator: Any, value: Any, instance: Any, schema: Any) -> None:
-    """Of a keyword that is not evaluated, neither here nor in the schema of schemas."""
+    """Accept any value, for keywords that are not evaluated here or in the metaschema."""
 
 
 def look_at_clock() -> None:

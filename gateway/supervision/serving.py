@@ -1,4 +1,4 @@
-"""What the processes that serve clients ask of this one: MCP on a socket of our user's own."""
+"""Serve the processes that serve clients: MCP on a socket private to our user."""
 
 import asyncio
 import contextlib
@@ -32,7 +32,7 @@ class OfUpstream(RequestParams):
 
 
 class OfExchange(OfUpstream):
-    """A request for an upstream; `replied` are the keys of the questions that were replied to."""
+    """A request for an upstream; `replied` holds the keys of the answered questions."""
 
     method: str
     name: str
@@ -95,7 +95,7 @@ def build(supervisor: Supervisor) -> Server[Any]:
 
 @asynccontextmanager
 async def listening(server: Server[Any]) -> AsyncIterator[None]:
-    """Raises StartError where another gateway listens."""
+    """Listen for connections. Raises StartError if another gateway listens already."""
     path = place.socket_path()
     await make_way(path)
     served: set[asyncio.Task[None]] = set()
@@ -110,7 +110,7 @@ async def listening(server: Server[Any]) -> AsyncIterator[None]:
     finally:
         for listener in listeners:
             listener.close()
-        await end_all(served)  # who waits at the other side has to know
+        await end_all(served)  # waiting clients must be notified
         with contextlib.suppress(FileNotFoundError):
             path.unlink()
 
@@ -134,7 +134,7 @@ async def make_way(path: Path) -> None:
         _, writer = await asyncio.open_unix_connection(path)
     except FileNotFoundError:
         return
-    except ConnectionRefusedError:  # of one that was killed
+    except ConnectionRefusedError:  # left by a killed gateway
         path.unlink()
         return
     writer.close()
@@ -167,13 +167,13 @@ async def serve(
     writer: asyncio.StreamWriter,
     admit: Admit | None,
 ) -> None:
-    """One connection, until the other side ends it; what runs for it is cancelled then."""
+    """Serve a connection until the other side ends it; then cancel what runs for it."""
     try:
         if admit:
             await admit(reader, writer)
         async with wire.connected(link.peer_of(reader, writer)) as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
-    except (OSError, ValueError) as error:  # it is not admitted, or gone already
+    except (OSError, ValueError) as error:  # refused, or already gone
         logger.warning("a connection to the gateway was refused: %s", error)
     finally:
         writer.close()

@@ -1,4 +1,4 @@
-"""Keeps what runs as the rows say, and passes calls on."""
+"""Keep the running upstreams in line with the database, and relay calls."""
 
 import asyncio
 import logging
@@ -34,7 +34,7 @@ class Supervisor:
         self.exchanges = Exchanges()
 
     async def run(self) -> None:
-        """Until it is cancelled; then it stops all of them."""
+        """Run until cancelled; then stop every upstream."""
         looks = 0
         await self._let_go_of_removed()
         try:
@@ -55,10 +55,10 @@ class Supervisor:
         try:
             await transports.let_go_of_removed(await self._do(services.plans))
         except ContextdError as error:
-            logger.warning("nobody looks for what is left in containers: %s", error.message)
+            logger.warning("leftovers in containers are not removed: %s", error.message)
 
     async def perform(self, namespace: str, exchange: Exchange) -> dict[str, Any]:
-        """What the upstream answers. Raises MCPError in our words."""
+        """Return the upstream's answer. Raises MCPError with our wording."""
         return await (await self._get(namespace)).perform(exchange)
 
     async def restart(self, namespace: str) -> dict[str, Any]:
@@ -77,16 +77,16 @@ class Supervisor:
 
     async def _get(self, namespace: str) -> SupervisedUpstream:
         if namespace not in self._upstreams:
-            await self._follow_rows()  # it may be new
+            await self._follow_rows()  # it may have been added just now
         if namespace not in self._upstreams:
-            raise failures.unavailable(f"there is no upstream {namespace!r} that is switched on")
+            raise failures.unavailable(f"there is no enabled upstream {namespace!r}")
         return self._upstreams[namespace]
 
     async def _follow_rows(self) -> None:
         try:
             plans = {plan.namespace: plan for plan in await self._do(services.plans)}
         except ContextdError as error:
-            logger.warning("the upstreams run on as they are: %s", error.message)
+            logger.warning("the upstreams keep running unchanged: %s", error.message)
             return
         running = self._upstreams.items()
         over = [name for name, one in running if not is_same(one.plan, plans.get(name))]
@@ -107,7 +107,9 @@ class Supervisor:
         try:
             await self._do(partial(services.note, plan.pk, state, reason, retry_at))
         except ContextdError as error:
-            logger.warning("%s is %s, which is not kept: %s", plan.namespace, state, error.message)
+            logger.warning(
+                "%s is %s, which could not be saved: %s", plan.namespace, state, error.message
+            )
 
     async def take_in(self, plan: Plan, kind: Kind, listed: list[Any]) -> None:
         try:
@@ -115,7 +117,9 @@ class Supervisor:
         except Invalid as error:
             raise Lost(error.message) from None
         except ContextdError as error:
-            logger.warning("the %ss of %s are not kept: %s", kind, plan.namespace, error.message)
+            logger.warning(
+                "the %ss of %s could not be saved: %s", kind, plan.namespace, error.message
+            )
             return
         for problem in problems:
             logger.warning("%s: %s", plan.namespace, problem)

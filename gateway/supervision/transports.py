@@ -1,4 +1,4 @@
-"""How each kind of upstream is reached."""
+"""Connect to upstreams over each transport."""
 
 import asyncio
 import logging
@@ -23,18 +23,18 @@ logger = logging.getLogger(__name__)
 def opened(
     plan: Plan, tail: Tail, ended: anyio.Event
 ) -> AbstractAsyncContextManager[tuple[Any, Any]]:
-    """The streams to and from it; `ended` is set when it has gone."""
+    """Open the streams to and from an upstream; set `ended` when it is gone."""
     if plan.transport == Transport.HTTP:
         return http.connected(plan, tail)
     if plan.transport == Transport.DOCKER:
-        from gateway.supervision import docker  # which few need, and takes its time
+        from gateway.supervision import docker  # slow to import, and rarely needed
 
         return docker.running(plan, tail, ended)
     return processes.running(plan, tail, ended)
 
 
 async def make_ready(plan: Plan) -> None:
-    """See to what has to be there before the first connection. Raises Lost."""
+    """Prepare what the first connection needs. Raises Lost."""
     await policy.check(plan)
     if plan.transport == Transport.DOCKER:
         from gateway.supervision import docker
@@ -50,13 +50,13 @@ async def make_ready(plan: Plan) -> None:
 
 
 async def let_go(plan: Plan) -> None:
-    """What has to go after the last one."""
+    """Clean up after the last connection."""
     if plan.transport == Transport.DOCKER:
         await let_go_of(plan.namespace, plan.container)
 
 
 async def let_go_of_removed(plans: Collection[Plan]) -> None:
-    """Of upstreams that were removed, or moved elsewhere, while no gateway was running."""
+    """Clean up after upstreams that were removed or moved while no gateway was running."""
     known = {(plan.namespace, plan.container) for plan in plans}
     for namespace, container in used.containers() - known:
         await let_go_of(namespace, container)
@@ -68,7 +68,7 @@ async def let_go_of(namespace: str, container: str) -> None:
     try:
         async with asyncio.timeout(LETTING_GO_SECONDS):
             await docker.let_go(namespace, container)
-    except (Lost, TimeoutError) as lost:  # tried again when the gateway starts
-        logger.warning("what %s left in %s stays there: %s", namespace, container, lost)
+    except (Lost, TimeoutError) as lost:  # retried at the gateway's next start
+        logger.warning("leftovers of %s in %s could not be removed: %s", namespace, container, lost)
     else:
         used.forget(namespace, container)

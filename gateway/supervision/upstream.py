@@ -1,4 +1,4 @@
-"""An upstream as it is kept running: its states, and the connections that calls take."""
+"""Keep an upstream running: its states, and the connections that calls use."""
 
 import asyncio
 import contextlib
@@ -24,18 +24,18 @@ IDLE_SECONDS = 600
 DEBOUNCE_SECONDS = 0.2
 MOST_CONNECTIONS = 32
 SHARED = "*"
-"""Stands for every caller."""
+"""The principal that stands for every caller."""
 
 
 class Notebook(Protocol):
-    """Where it is kept what happens."""
+    """Records states and lists of upstreams."""
 
     async def note(
         self, plan: Plan, state: State, reason: str = "", retry_at: datetime | None = None
     ) -> None: ...
 
     async def take_in(self, plan: Plan, kind: Kind, listed: list[Any]) -> None:
-        """Raises Lost for a list that cannot be."""
+        """Save a list. Raises Lost if it is not acceptable."""
 
 
 class SupervisedUpstream:
@@ -59,7 +59,7 @@ class SupervisedUpstream:
         self._task = asyncio.create_task(self._keep_running())
 
     async def stop(self) -> None:
-        """Returns when nothing of it runs any more."""
+        """Stop the upstream; return when nothing of it runs."""
         if self._task:
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -69,7 +69,7 @@ class SupervisedUpstream:
         await self._enter(State.STOPPED)
 
     async def restart(self) -> None:
-        """Start it anew, also one that was given up; returns when it is ready. Raises Lost."""
+        """Restart it, even after it was given up; return when it is ready. Raises Lost."""
         self._is_settled.clear()
         self._is_wanted_anew.set()
         await self._close_others(lambda connection: True)
@@ -80,7 +80,7 @@ class SupervisedUpstream:
             raise Lost(self.reason)
 
     async def refresh(self) -> None:
-        """List its tools again, once it has started; start it now if it failed. Raises Lost."""
+        """List its tools again, after a start if it had failed. Raises Lost."""
         if self.state in (State.STARTING, State.STOPPED):
             await self._is_settled.wait()
         if self._main is None:
@@ -89,7 +89,7 @@ class SupervisedUpstream:
             await self._discover(self._main)
 
     async def perform(self, exchange: Exchange) -> dict[str, Any]:
-        """Its result, if that is what it should be. Raises MCPError in our words."""
+        """Return the checked result. Raises MCPError with our wording."""
         asked = exchange.asked
         result = await self._perform(exchange)
         is_call = asked.method == results.CALL
@@ -108,7 +108,7 @@ class SupervisedUpstream:
         return await connection.perform(exchange)
 
     async def tidy(self) -> None:
-        """Close what nobody has used for a while."""
+        """Close connections that have been idle for a while."""
         oldest = time.monotonic() - IDLE_SECONDS
         await self._close_others(lambda one: not one.is_busy and one.last_used < oldest)
 
@@ -136,9 +136,9 @@ class SupervisedUpstream:
             await asyncio.shield(connection.close())
 
     async def _connection_of(self, principal: str, plan: Plan, main: Connection) -> Connection:
-        """The first who calls takes the one that is there; what it holds is theirs alone.
+        """Return the caller's connection; the first caller gets the existing one for itself.
 
-        With other headers it is another one, since these are said with each request of it.
+        Other headers require a separate connection, since each of its requests carries them.
         """
         if plan is self.plan:
             main.owner = main.owner or principal
@@ -162,7 +162,7 @@ class SupervisedUpstream:
         idle = {name: one for name, one in self._others.items() if not one.is_busy}
         if not idle:
             raise failures.busy(
-                f"{self.plan.namespace} serves {MOST_CONNECTIONS} callers at once; try again later"
+                f"{self.plan.namespace} already serves {MOST_CONNECTIONS} callers; try again later"
             )
         self._close_soon(min(idle, key=lambda name: idle[name].last_used))
 
@@ -197,7 +197,7 @@ class SupervisedUpstream:
                 failed = 0
 
     async def _run_once(self) -> Lost:
-        """Return why it has ended."""
+        """Run the upstream once; return why it ended."""
         self._is_wanted_anew.clear()
         self._untaken.clear()
         await self._enter(State.STARTING)
@@ -216,7 +216,7 @@ class SupervisedUpstream:
             await asyncio.shield(connection.close())
 
     async def _watch_changes(self, connection: Connection) -> NoReturn:
-        """Raises Lost when the connection is no more."""
+        """Read lists again as they change. Raises Lost when the connection ends."""
         async with asyncio.TaskGroup() as tasks:
             following = tasks.create_task(self._follow_changes(connection))
             lost = await connection.ended()
@@ -228,7 +228,7 @@ class SupervisedUpstream:
         self._is_changed.set()
 
     async def _follow_changes(self, connection: Connection) -> None:
-        """Of what it does not tell, the lists are read now and then."""
+        """Wait for announced changes; poll the lists whose changes are not announced."""
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self.plan.poll_seconds):
@@ -239,7 +239,7 @@ class SupervisedUpstream:
             await self._discover_or_tell(connection, changed)
 
     async def _discover(self, connection: Connection) -> None:
-        """Raises Lost when it does not list its tools; without the rest it is of use still."""
+        """Read its lists. Raises Lost if it does not list its tools; the rest is optional."""
         await self._list(connection, Kind.TOOL)
         await self._discover_or_tell(connection, connection.offers - {Kind.TOOL})
 
@@ -255,12 +255,12 @@ class SupervisedUpstream:
         return "\n".join(self._untaken.values())
 
     async def _discover_or_tell(self, connection: Connection, kinds: Collection[Kind]) -> None:
-        """What was listed before is offered still."""
+        """Read the lists; on a failure, keep offering what was listed before."""
         for kind in sorted(kinds):
             try:
                 await self._list(connection, kind)
             except Lost as lost:
-                self._untaken[kind] = f"its new list of {kind}s is not taken: {lost}"
+                self._untaken[kind] = f"its new list of {kind}s is not accepted: {lost}"
                 await self._enter(self.state, self._not_taken())
 
     async def _pause(self, failed: int, lost: Lost) -> None:
@@ -282,7 +282,7 @@ class SupervisedUpstream:
             self._retry_at = None
 
     async def _give_up(self, reason: str) -> None:
-        """Return when a person wants it to be tried again."""
+        """Wait until a person wants another attempt."""
         await self._enter(State.FAILED, reason)
         await self._is_wanted_anew.wait()
 
@@ -300,6 +300,6 @@ def with_headers(plan: Plan, headers: Mapping[str, str]) -> Plan:
 
 
 def pause_after(failed: int, first: float) -> float:
-    """It doubles, up to a minute; with some chance in it, so that many do not start at once."""
+    """Return the next pause: doubled up to a minute, with jitter against simultaneous starts."""
     pause: float = min(first * 2 ** (failed - 1), max(first, LONGEST_PAUSE_SECONDS))
     return pause * random.uniform(0.8, 1.2)  # noqa: S311  (nobody has to guess it)

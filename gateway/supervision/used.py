@@ -1,4 +1,4 @@
-"""Which containers upstreams have been in, kept in the data folder until nothing is left there."""
+"""Record the containers used by upstreams, in the data folder, until they are cleaned up."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ def forget(namespace: str, container: str) -> None:
 
 
 def keep(uses: set[Use]) -> None:
-    """Whole or not at all, since the gateway may be killed at any time."""
+    """Write the file atomically, since the gateway may be killed at any time."""
     written = file().with_suffix(".new")
     written.write_text(json.dumps(sorted(uses)))
     written.replace(file())

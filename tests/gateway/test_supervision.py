@@ -310,7 +310,7 @@ def test_a_list_that_was_not_taken_is_no_reason_any_more_when_one_is(add: Add, c
     upstream = add()
     call("odd:vanish")
     call("odd:poison", description="Said anew")
-    told = Upstream.objects.filter(pk=upstream.pk, reason__contains="is not taken")
+    told = Upstream.objects.filter(pk=upstream.pk, reason__contains="is not accepted")
     wait_for(told.exists)
 
     call("odd:grow", tool="new")
