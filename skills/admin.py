@@ -47,7 +47,7 @@ COUNTED = ["usage_count", "success_count", "failure_count", "last_used_at"]
 
 
 class MarkdownField(forms.CharField):
-    """Text as it is stored, although browsers send other line ends; white space counts in it."""
+    """Keeps text as stored: browsers send other line endings, and white space is significant."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **{**options, "strip": False})
@@ -63,7 +63,7 @@ class SkillForm(OperationForm):
     note = forms.CharField(
         max_length=500,
         required=False,
-        help_text="Why, for the history of versions",
+        help_text="The reason, for the version history",
         widget=widgets.TextInput,
     )
 
@@ -77,14 +77,14 @@ class SkillForm(OperationForm):
             self.fields["content"].widget.attrs["data-preview"] = preview
 
     def clean(self) -> dict[str, Any]:
-        """All fields are sent, so what others did since the page was opened would be undone."""
+        """Refuse a stale form, which sends every field and would undo others' changes."""
         cleaned = super().clean()
         if cleaned.get("read_at") != self._changed_at:
             now = f"version {self.instance.version}, {self.instance.state}"
             self.add_error(
                 None,
-                f"Somebody changed it meanwhile; it is {now} now. Nothing is saved: copy what you "
-                "typed, open this page again, and make your change there.",
+                f"Somebody else has changed this skill; it is now {now}. Nothing is saved: copy "
+                "your changes, open this page again, and make them there.",
             )
         return cleaned
 
@@ -99,7 +99,7 @@ class TagForm(ActionForm):
 
 
 class VersionInline(ReadOnlyInline, TabularInline[SkillVersion, Skill]):
-    """What the skill said before; to be compared and gone back to."""
+    """Former versions of the skill, to compare and restore."""
 
     model = SkillVersion
     fields = ["compared", "changed_by", "note", "is_proposal", "created_at"]
@@ -119,7 +119,7 @@ class VersionInline(ReadOnlyInline, TabularInline[SkillVersion, Skill]):
 
 
 class UseInline(ReadOnlyInline, TabularInline[SkillUse, Skill]):
-    """Who uses it, and what came of that."""
+    """Who uses the skill, and with what success."""
 
     model = SkillUse
     fields = ["principal", *COUNTED]
@@ -127,7 +127,7 @@ class UseInline(ReadOnlyInline, TabularInline[SkillUse, Skill]):
 
 
 class SkillRows(RowsOfProjects):
-    """What skills say now; archives have the files beside that too."""
+    """Exports the current wording of skills; archives include their files."""
 
     model = Skill
     save_operation, update_operation = "skill_create", "skill_update"
@@ -138,11 +138,11 @@ class SkillRows(RowsOfProjects):
     told_only = [*RowsOfProjects.told_only, "state"]
 
     def same(self, row: Row) -> Q:
-        """Names that are written alike are one name."""
+        """Match rows by slug, since names with the same slug are one name."""
         return Q(slug=wording.slug_of(row["name"])) | super().same(row)
 
     def write(self, record: Skill | None, row: Row) -> Skill:
-        """A new one is in the state that the row tells."""
+        """Save a row; a new skill gets the row's state."""
         state = row.get("state") or State.PUBLISHED
         if state not in State.values:
             raise Invalid(f"state must be one of {', '.join(State.values)}", field="state")
@@ -156,8 +156,8 @@ class SkillRows(RowsOfProjects):
 class SkillAdmin(SkillPages, Transferable, ByOperation, ModelAdmin[Skill]):
     group, icon = "Knowledge", "school"
     about = (
-        "Ways of working that proved themselves. Assistants find and use those that are published; "
-        "each change keeps the version before."
+        "Proven ways of working. Assistants find and use the published ones; "
+        "each change keeps the previous version."
     )
     form = SkillForm
     rows = SkillRows
@@ -201,7 +201,7 @@ class SkillAdmin(SkillPages, Transferable, ByOperation, ModelAdmin[Skill]):
 
     @admin.display(description="success", ordering="proven")
     def success(self, skill: Skill) -> str:
-        """With how many uses it rests on."""
+        """Return the success rate and the number of rated uses."""
         return f"{skill.success_rate:.0%} of {skill.rated_count}" if skill.rated_count else "-"
 
     @admin.display(description="address")
@@ -244,7 +244,7 @@ class SkillAdmin(SkillPages, Transferable, ByOperation, ModelAdmin[Skill]):
         note: str,
         retag: Callable[[list[str]], list[str]],
     ) -> None:
-        """By the service, since rates are for single calls."""
+        """Call the service directly, since rate limits are meant for single calls."""
         if not _is_tag(request):
             return
         caller, done = auth.caller_of_admin(request), 0
@@ -269,9 +269,9 @@ class SkillAdmin(SkillPages, Transferable, ByOperation, ModelAdmin[Skill]):
 
 
 def _is_tag(request: HttpRequest) -> bool:
-    """Whether one was typed; what is wrong with it is told once, not for each skill."""
+    """Return whether a valid tag was typed; report a problem once, not per skill."""
     if not (tag := request.POST["tag"].strip()):
-        messages.error(request, "Type the tag beside the action")
+        messages.error(request, "Type the tag next to the action")
         return False
     try:
         wording.checked_tags([tag])
@@ -288,7 +288,7 @@ class SkillUseRows(Rows):
 @admin.register(SkillUse)
 class SkillUseAdmin(Exportable, ReadOnly, ModelAdmin[SkillUse]):
     group, icon = "Activity", "trending_up"
-    about = "Who uses which skill, and what came of it."
+    about = "Who uses which skill, and with what success."
     rows = SkillUseRows
     list_display = ["skill", "principal", *COUNTED]
     list_select_related = ["skill"]

@@ -1,4 +1,4 @@
-"""What a skill asks for when a person has it said as a prompt, and where that goes in its text."""
+"""The arguments of a skill that is used as a prompt, and how they are filled in."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _PLACE = re.compile(r"\$(?:\{(?P<braced>[A-Za-z_][\w-]*)\}|(?P<bare>[A-Za-z_]\w*
 
 
 def declared(front_matter: Mapping[str, Any]) -> tuple[Argument, ...]:
-    """Those that `arguments` names, as a list or a text; with but a hint, one for any text."""
+    """Return the arguments that `arguments` lists; with only a hint, one that takes any text."""
     metadata = front_matter.get("metadata")
     within = metadata.get("arguments") if isinstance(metadata, dict) else None
     named = tuple(_named(front_matter.get("arguments") or within or []))
@@ -40,7 +40,7 @@ def _named(value: Any) -> Iterator[Argument]:
 
 
 def _listed(text: str) -> Any:
-    """In `metadata` a list is JSON, since all that is there is text."""
+    """Parse a list from JSON text, since `metadata` holds text only."""
     if text.startswith("["):
         with suppress(ValueError, RecursionError):
             return json.loads(text)
@@ -48,9 +48,9 @@ def _listed(text: str) -> Any:
 
 
 def filled(content: str, asked: Sequence[Argument], given: Mapping[str, str]) -> str:
-    """The content with what was given in place of `$name`, or below where it has no such place.
+    """Replace each `$name` by the given value; append values that have no placeholder.
 
-    Raises Invalid for arguments that are missing or unknown.
+    Raises Invalid for missing or unknown arguments.
     """
     _check(asked, given)
     values = {ALL: " ".join(given[one.name] for one in asked if one.name in given)}

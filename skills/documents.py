@@ -1,4 +1,4 @@
-"""SKILL.md: reading one, writing one, and changing one without touching the rest of it."""
+"""Read and write a SKILL.md, and change parts of one without touching the rest."""
 
 import re
 from collections.abc import Mapping
@@ -16,12 +16,12 @@ from skills.wording import CONTENT_LENGTH, FIELDS_IN_METADATA, SLUG_LENGTH, Word
 
 NAME = "SKILL.md"
 MOST_BYTES = 1_500_000
-"""More than all fields at their longest have, each character of them escaped."""
+"""Maximum size: more than all fields need at full length with every character escaped."""
 FEW_BYTES = 8
 DESCRIPTION_LENGTH = 1024
 COMPATIBILITY_LENGTH = 500
 READ_ABOVE = {"title", "version", "author", "category", "tags"}
-"""Keys that count above `metadata` too, where authors write them."""
+"""Keys that are also read at the top level, where authors write them."""
 KEY_LENGTH, VALUE_LENGTH, MOST_KEYS = 50, 500, 100
 
 _PARTS = re.compile(r"\ufeff?---[ \t]*\r?\n(?P<front>.*?\n)?---[ \t]*(\r?\n|\Z)(\r?\n)?", re.DOTALL)
@@ -29,19 +29,19 @@ _PARTS = re.compile(r"\ufeff?---[ \t]*\r?\n(?P<front>.*?\n)?---[ \t]*(\r?\n|\Z)(
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """`content` is what stands below the front matter."""
+    """A parsed SKILL.md; `content` is the text below the front matter."""
 
     front_matter: dict[str, Any]
     content: str
 
 
 def begins(raw: bytes) -> bool:
-    """Whether it may be the beginning of one, by its first few bytes."""
+    """Return whether the first bytes may be those of a SKILL.md."""
     return raw.startswith((b"---", b"\xef\xbb\xbf---"))
 
 
 def read(raw: bytes) -> Document:
-    """Raises Invalid, saying what is wrong."""
+    """Parse a SKILL.md. Raises Invalid with the problem."""
     if len(raw) > MOST_BYTES:
         raise _wrong(f"has {len(raw):,} bytes, at most {MOST_BYTES:,} are read")
     try:
@@ -59,14 +59,14 @@ def read(raw: bytes) -> Document:
 
 
 def write(wording: Wording) -> bytes:
-    """A new one."""
+    """Write a new SKILL.md."""
     return _written(_as_front_matter(wording), wording.content)
 
 
 def rewritten(raw: bytes, wording: Wording) -> bytes:
-    """The same document with what the wording changes; as it was when that is nothing.
+    """Apply the changes of the wording to a document; return it as is without any.
 
-    A version is written only where the author keeps one there.
+    The version is updated only if the document has one.
     """
     document = read(raw)
     said = wording_of(document)
@@ -75,7 +75,7 @@ def rewritten(raw: bytes, wording: Wording) -> bytes:
         ("title", said.name, wording.name),
         ("description", said.description, wording.description),
     ):
-        if former != latter:  # then a key that would hide the new one must not stay
+        if former != latter:  # remove a key that would hide the new value
             before["metadata"].setdefault(key, "")
     changed = deepcopy(document.front_matter)
     for key in ("name", "description"):
@@ -89,7 +89,7 @@ def rewritten(raw: bytes, wording: Wording) -> bytes:
 
 
 def wording_of(document: Document) -> Wording:
-    """Raises Invalid where a field is missing or too long."""
+    """Return the wording. Raises Invalid if a field is missing or too long."""
     front = document.front_matter
     metadata = _mapping(front.get("metadata"))
     told = {**front, **metadata}
@@ -114,7 +114,7 @@ def wording_of(document: Document) -> Wording:
 
 
 def problems_of(document: Document, folder: str | None) -> list[str]:
-    """What breaks the Agent Skills format, each with what to do."""
+    """Return the violations of the Agent Skills format, each with its remedy."""
     front = document.front_matter
     name, description = front.get("name"), front.get("description")
     found = []
@@ -148,7 +148,7 @@ def _written(front: Mapping[str, Any], content: str) -> bytes:
 
 
 def _as_front_matter(wording: Wording) -> dict[str, Any]:
-    """The format's own fields; what it has none for stands in `metadata`, as text."""
+    """Return the format's own fields, with all others as text in `metadata`."""
     short = shortened(wording.description)
     more = {
         "title": wording.name if wording.name != wording.slug else "",
@@ -167,7 +167,7 @@ def _as_front_matter(wording: Wording) -> dict[str, Any]:
 def _change_metadata(
     front: dict[str, Any], before: Mapping[str, str], after: Mapping[str, str]
 ) -> None:
-    """Where the author wrote a key above `metadata`, and it is read there, it is changed there."""
+    """Change a key in `metadata`, or at the top level if the author wrote it there."""
     metadata = _mapping(front.get("metadata"))
     for key in {**before, **after}:
         if before.get(key) == after.get(key):
@@ -188,7 +188,7 @@ def _change_metadata(
 
 
 def shortened(description: str) -> str:
-    """As long as the format allows; what a list of skills shows."""
+    """Cut the description to the format's limit, as lists of skills show it."""
     if len(description) <= DESCRIPTION_LENGTH:
         return description
     words = description[: DESCRIPTION_LENGTH - 2].rsplit(None, 1)
@@ -211,7 +211,7 @@ def _lines(value: Any) -> list[str]:
 
 
 def _uncounted_end(content: str) -> str:
-    """A file ends with a line end, which must not make the longest content too long."""
+    """Drop the file's final line ending, which does not count toward the length limit."""
     return content.removesuffix("\n") if len(content) > CONTENT_LENGTH else content
 
 
@@ -221,7 +221,7 @@ def _labels(value: Any) -> list[str]:
 
 
 def _own(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """The author's own keys; what is too long to be a field stays in the file alone."""
+    """Return the author's own keys; values over the limits stay in the file only."""
     texts = {key: _text(value) for key, value in metadata.items() if key not in FIELDS_IN_METADATA}
     short = {
         key: text

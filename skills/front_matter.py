@@ -1,4 +1,4 @@
-"""The YAML above the text of a SKILL.md, as JSON has it: text, numbers, true, false, null."""
+"""The YAML front matter of a SKILL.md, restricted to the types of JSON."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import yaml
 from contextd.validation import unstorable
 
 MOST_VALUES, DEEPEST = 5_000, 50
-"""What reading takes long for; text alone is read in no time, however long it is."""
+"""Maximum values and nesting levels, which determine the parsing time; text length does not."""
 
 _PLAIN: dict[str, re.Pattern[str]] = {
     "tag:yaml.org,2002:null": re.compile(r"~|null|Null|NULL|"),
@@ -17,18 +17,18 @@ _PLAIN: dict[str, re.Pattern[str]] = {
     "tag:yaml.org,2002:int": re.compile(r"[-+]?[0-9]+"),
     "tag:yaml.org,2002:float": re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"),
 }
-"""The core schema of YAML 1.2, which clients read with; 1.1 has dates, and `no` is false in it."""
+"""The core schema of YAML 1.2, which clients use; 1.1 has dates and reads `no` as false."""
 
 LINE_BREAKS_OF_YAML = re.compile("[\r\x85\u2028\u2029]")
-"""Unless they are quoted and escaped they are read as spaces."""
+"""Characters that are read as spaces unless quoted and escaped."""
 
 
 _ODD = (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
-"""What the library raises for `!!bool maybe`, `!!timestamp soon` and their like."""
+"""Errors the library raises for invalid tagged values such as `!!bool maybe`."""
 
 
 class Unreadable(Exception):
-    """The text is not what front matter may be; the message says where and why."""
+    """Raised for invalid front matter; the message says where and why."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -49,7 +49,7 @@ class _Loader(yaml.SafeLoader):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes whatever one of the two versions of YAML takes for something else than text."""
+    """Quotes text that either version of YAML would read as another type."""
 
     yaml_implicit_resolvers = dict(yaml.SafeDumper.yaml_implicit_resolvers)
 
@@ -73,14 +73,14 @@ for _tag, _pattern in _PLAIN.items():
 
 
 def load(text: str) -> dict[str, Any]:
-    """Raises Unreadable."""
+    """Parse front matter. Raises Unreadable."""
     try:
         loaded = yaml.load(text, _Loader)  # noqa: S506  # a SafeLoader that knows fewer types
         plain = json.loads(json.dumps(loaded, allow_nan=False, ensure_ascii=False).encode())
     except yaml.MarkedYAMLError as error:
         raise Unreadable(_told(error)) from None
     except _ODD:
-        raise Unreadable("it holds something that is neither text, number, list nor map") from None
+        raise Unreadable("it contains something other than text, numbers, lists and maps") from None
     if not isinstance(plain, dict):
         raise Unreadable("it must be a map, such as `name: review`")
     if problem := unstorable(plain):
@@ -89,7 +89,7 @@ def load(text: str) -> dict[str, Any]:
 
 
 def dump(front_matter: dict[str, Any]) -> str:
-    """What `load` reads as the same."""
+    """Write front matter so that `load` returns the same."""
     dumped: str = yaml.dump(
         front_matter, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
     )

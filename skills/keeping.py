@@ -1,4 +1,4 @@
-"""The rows of a skill: what it says, its versions and their files. Always in a transaction."""
+"""Write the rows of a skill, its versions and files. Call only within a transaction."""
 
 from django.utils import timezone
 
@@ -53,7 +53,7 @@ def add_version(
 
 
 def say(skill: Skill, wording: Wording, package: Package) -> None:
-    """Make the skill say what a version says; it is saved with its count of tokens."""
+    """Copy a version's wording to the skill, which is saved together with its token count."""
     for field, value in wording:
         setattr(skill, field, value)
     skill.front_matter = package.document.front_matter
@@ -62,7 +62,7 @@ def say(skill: Skill, wording: Wording, package: Package) -> None:
 
 
 def package_of(skill: Skill, version: str) -> Package:
-    """The files of a version there is."""
+    """Return the files of an existing version."""
     files = skill.files.filter(versions__skill=skill, versions__version=version)
     return Package(
         tuple(PackageFile(file.path, bytes(file.content), file.is_executable) for file in files)
@@ -70,7 +70,7 @@ def package_of(skill: Skill, version: str) -> Package:
 
 
 def _kept(skill: Skill, package: Package) -> list[int]:
-    """The rows of these files; those that the skill has already are used again."""
+    """Return the rows of these files, reusing those the skill has already."""
     known = {
         (path, digest, is_executable): pk
         for pk, path, digest, is_executable in skill.files.values_list(

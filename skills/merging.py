@@ -1,4 +1,4 @@
-"""What becomes of skills when two projects turn out to be one, or a project is deleted."""
+"""Handle skills when two projects are merged, or a project is deleted."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ NAME_KEPT = 180
 
 @projects.before_merge
 def rename_those_of_the_same_name(kept: Project, absorbed: Project) -> None:
-    """Both stay, since either may be what its team follows; the absorbed one is told by its id."""
+    """Keep both skills, since each may be in use; append its id to the absorbed one's name."""
     announce_those_of(absorbed)
     there = Skill.objects.filter(project=kept)
     taken = Q(slug__in=there.values("slug")) | Q(name__in=there.values("name"))
@@ -41,6 +41,6 @@ def announce_those_of_the_deleted(instance: Project, **told: Any) -> None:
 
 
 def announce_those_of(project: Project) -> None:
-    """They will have other addresses and names of prompts, or none."""
+    """Announce that addresses and prompt names of the skills change or disappear."""
     for skill in Skill.objects.filter(project=project).published().only("slug", "project_id"):
         serving.announce(skill)

@@ -1,4 +1,4 @@
-"""Skills: workflows that were worked out once and are used again, with all their versions."""
+"""Skills: proven workflows to reuse, with all their versions."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -13,7 +13,7 @@ from contextd.callers import Caller
 from contextd.models import Project
 
 Z = 1.96
-"""Of a confidence of 95 %."""
+"""The standard score of a 95 % confidence interval."""
 
 
 class State(models.TextChoices):
@@ -23,7 +23,7 @@ class State(models.TextChoices):
 
 
 class Worded(models.Model):
-    """What one version of a skill says."""
+    """The wording of one version of a skill."""
 
     name = models.CharField(max_length=200)
     slug = models.CharField(
@@ -48,7 +48,7 @@ class Worded(models.Model):
 
 class SkillQuerySet(models.QuerySet["Skill"]):
     def visible_to(self, caller: Caller) -> Self:
-        """Assistants see what is published, curators in the admin all of it."""
+        """Return published skills for assistants, and all for curators in the admin."""
         seen = self if caller.door == "admin" else self.published()
         if caller.projects is None:
             return seen
@@ -61,12 +61,12 @@ class SkillQuerySet(models.QuerySet["Skill"]):
         return self.filter(category=category) if category else self
 
     def tagged(self, tags: Sequence[str]) -> Self:
-        """Those that carry all of the tags."""
+        """Return the skills that have all of the tags."""
         return self.filter(tags__contains=list(tags)) if tags else self
 
 
 def _lower_bound_of_success() -> models.Expression:
-    """Wilson's, at 95 %: 1 of 1 is 0.21, 95 of 100 is 0.89, nothing said is 0."""
+    """Return Wilson's bound at 95 %: 1 of 1 is 0.21, 95 of 100 is 0.89, unrated is 0."""
     worked = Cast(F("success_count"), models.FloatField())
     failed = Cast(F("failure_count"), models.FloatField())
     uses, square = worked + failed, Z * Z
@@ -76,7 +76,7 @@ def _lower_bound_of_success() -> models.Expression:
 
 
 class Skill(Worded):
-    """What it says now, where it stands, and how it fares."""
+    """A skill: its current wording, state and counts of use."""
 
     project = models.ForeignKey(
         Project,
@@ -126,7 +126,7 @@ class Skill(Worded):
 
     @property
     def rated_count(self) -> int:
-        """How many uses it was told of how they ended."""
+        """Return the number of uses with a reported outcome."""
         return self.success_count + self.failure_count
 
     @property
@@ -135,7 +135,7 @@ class Skill(Worded):
 
 
 class SkillFile(models.Model):
-    """One file in one wording; the versions of a skill share those that did not change."""
+    """One revision of a file; versions of a skill share unchanged files."""
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="files")
     path = models.CharField(max_length=500, help_text="Within the folder of the skill")
@@ -158,12 +158,12 @@ class SkillFile(models.Model):
 
 class SkillVersionQuerySet(models.QuerySet["SkillVersion"]):
     def visible_to(self, caller: Caller) -> Self:
-        """What waits for review is for curators."""
+        """Return accepted versions, and for curators also the proposals."""
         return self if caller.door == "admin" else self.filter(is_proposal=False)
 
 
 class SkillVersion(Worded):
-    """What a skill said, from when on, by whom and why."""
+    """The wording of a skill as of a version: since when, by whom and why."""
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="versions")
     files = models.ManyToManyField(SkillFile, related_name="versions")
@@ -187,7 +187,7 @@ class SkillVersion(Worded):
 
 
 class SkillUse(models.Model):
-    """How often somebody used a skill, and what came of it."""
+    """How often a principal used a skill, and with what success."""
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="uses")
     principal = models.CharField(max_length=200)

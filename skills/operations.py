@@ -19,9 +19,9 @@ from contextd.validation import (
 from skills import services, usage, wording
 
 SkillId = Annotated[RecordId, Field(description="Id of the skill")]
-OfCategory = Annotated[wording.Category | None, Field(description="Only those of this category")]
-Tagged = Annotated[wording.Tags, Field(description="Only those with all of these labels")]
-Note = Annotated[Text, Field(max_length=500, description="Why, for the history")]
+OfCategory = Annotated[wording.Category | None, Field(description="Only skills of this category")]
+Tagged = Annotated[wording.Tags, Field(description="Only skills with all of these labels")]
+Note = Annotated[Text, Field(max_length=500, description="The reason, for the history")]
 State = Literal["draft", "published", "retired"]
 
 
@@ -38,14 +38,16 @@ class SkillDetail(Result):
     tags: list[str]
     metadata: dict[str, str]
     usage_count: int
-    success_rate: Annotated[float, Field(description="Of the uses that are rated; 0 while none is")]
-    rated_count: Annotated[int, Field(description="How many uses it was told of how they ended")]
+    success_rate: Annotated[
+        float, Field(description="Share of rated uses that worked; 0 if none is rated")
+    ]
+    rated_count: Annotated[int, Field(description="Number of uses with a reported outcome")]
     created_at: datetime
     updated_at: datetime
 
 
 class CreateSkill(Request):
-    """Keep a workflow that proved itself, so that every assistant of the team can follow it."""
+    """Save a proven workflow, so that every assistant of the team can follow it."""
 
     name: wording.Name
     description: wording.Description
@@ -59,7 +61,7 @@ class CreateSkill(Request):
     metadata: wording.Metadata = {}
     project_path: Annotated[
         AbsolutePath | None,
-        Field(description="Keep it within this project (absolute path); by default all share it"),
+        Field(description="Limit it to this project (absolute path); by default all share it"),
     ] = None
 
 
@@ -86,18 +88,18 @@ def create(caller: Caller, request: CreateSkill) -> SkillCreated:
 
 
 class SearchSkills(Request):
-    """Find a skill for the work at hand by what it is about; look before you start a task."""
+    """Find skills for the work at hand by meaning; search before you start a task."""
 
-    query: Annotated[Filled, Field(max_length=1000, description="What is to be done")]
+    query: Annotated[Filled, Field(max_length=1000, description="The task at hand")]
     top_k: Limit = 5
     category: OfCategory = None
     tags: Tagged = []
 
 
 class SkillMatch(SkillDetail):
-    score: Annotated[float, Field(description="How well it fits, 0 to 1; the order of results")]
+    score: Annotated[float, Field(description="Relevance, 0 to 1; results are sorted by it")]
     distance: Annotated[
-        float | None, Field(description="Cosine distance; null while it is not embedded")
+        float | None, Field(description="Cosine distance; null until it is embedded")
     ]
 
 
@@ -123,7 +125,7 @@ def as_match(match: services.Match) -> SkillMatch:
 
 
 class ListSkills(Request):
-    """List the skills there are, page by page."""
+    """List the skills, page by page."""
 
     limit: Limit = 10
     offset: Offset = 0
@@ -131,7 +133,7 @@ class ListSkills(Request):
     tags: Tagged = []
     sort_by: Annotated[
         services.SortBy,
-        Field(description="Order, newest or most first; few ratings count less than many"),
+        Field(description="Order, newest or highest first; few ratings count less than many"),
     ] = "created_at"
 
 
@@ -154,7 +156,7 @@ def list_skills(caller: Caller, request: ListSkills) -> SkillList:
 
 
 class UpdateSkill(Request):
-    """Improve a skill; fields that are not given stay, and each change is a version of its own."""
+    """Improve a skill; omitted fields stay, and each change creates a new version."""
 
     id: SkillId
     name: Annotated[wording.Name | None, Field(description="New name")] = None
@@ -162,7 +164,9 @@ class UpdateSkill(Request):
     content: Annotated[wording.Content | None, Field(description="New instructions")] = None
     version: Annotated[
         wording.Version | None,
-        Field(description="New version; without a higher one the patch level is raised"),
+        Field(
+            description="New version; unless higher than the current one, the patch level is raised"
+        ),
     ] = None
     category: Annotated[wording.Category | None, Field(description="New category")] = None
     prerequisites: Annotated[
@@ -198,7 +202,7 @@ def as_saved(saved: services.Saved) -> SkillSaved:
 
 
 class GetSkill(Request):
-    """Read a skill whole, as it is or as an earlier version had it."""
+    """Read a complete skill, in its current or an earlier version."""
 
     id: SkillId
     version: Annotated[
@@ -207,10 +211,10 @@ class GetSkill(Request):
 
 
 class SkillAsOf(SkillDetail):
-    current_version: Annotated[str, Field(description="What is in use")]
+    current_version: Annotated[str, Field(description="The version in use")]
     files: Annotated[
         list[str],
-        Field(description="Addresses of the files that come with it; none of an earlier version"),
+        Field(description="Addresses of its other files; empty for an earlier version"),
     ]
 
 
@@ -258,10 +262,10 @@ def history(caller: Caller, request: GetSkillHistory) -> SkillHistory:
 
 
 class RestoreSkill(Request):
-    """Go back to what an earlier version of a skill said; that becomes its newest version."""
+    """Restore an earlier version of a skill, as its newest version."""
 
     id: SkillId
-    version: Annotated[wording.Version, Field(description="The version to go back to")]
+    version: Annotated[wording.Version, Field(description="The version to restore")]
     note: Note = ""
 
 
@@ -272,12 +276,14 @@ def restore(caller: Caller, request: RestoreSkill) -> SkillSaved:
 
 
 class ApplySkill(Request):
-    """Use a skill: returns the instructions to follow, and counts the use."""
+    """Use a skill: get the instructions to follow, and count the use."""
 
     id: SkillId
     success: Annotated[
         bool | None,
-        Field(description="Whether following it worked, in a call of its own once you know"),
+        Field(
+            description="Whether following it worked; report it in a separate call once you know"
+        ),
     ] = None
 
 
@@ -288,10 +294,12 @@ class SkillApplied(Written):
     content: str
     prerequisites: list[str]
     expected_outcome: str
-    files: Annotated[list[str], Field(description="Addresses of the files that come with it")]
+    files: Annotated[list[str], Field(description="Addresses of its other files")]
     usage_count: int
-    success_rate: Annotated[float, Field(description="Of the uses that are rated; 0 while none is")]
-    rated_count: Annotated[int, Field(description="How many uses it was told of how they ended")]
+    success_rate: Annotated[
+        float, Field(description="Share of rated uses that worked; 0 if none is rated")
+    ]
+    rated_count: Annotated[int, Field(description="Number of uses with a reported outcome")]
     notice: Notice = None
 
 
@@ -304,7 +312,7 @@ def apply(caller: Caller, request: ApplySkill) -> SkillApplied:
 
 
 class DeleteSkill(Request):
-    """Delete a skill for good, with all its versions."""
+    """Delete a skill permanently, with all its versions."""
 
     id: SkillId
 

@@ -1,4 +1,4 @@
-"""A skill as the files of one folder, and what such a folder may hold."""
+"""A skill as the files of one folder, and the limits of such a folder."""
 
 import hashlib
 import re
@@ -13,7 +13,7 @@ from skills.documents import Document
 MOST_FILES = 512
 MOST_BYTES = 16 * 1024 * 1024
 PATH_LENGTH = 500
-"""The first two are what every host of skills must be able to load (SEP-2640)."""
+"""Characters of a path. The limits above are what every host of skills must load (SEP-2640)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Package:
 
     @property
     def identities(self) -> frozenset[tuple[str, str, bool]]:
-        """The same for packages that are the same, byte for byte."""
+        """Return a value that is equal for packages with identical bytes."""
         return frozenset(file.identity for file in self.files)
 
     def with_document(self, content: bytes) -> "Package":
@@ -66,11 +66,11 @@ def of_document(content: bytes) -> Package:
 
 
 def packed(files: Iterable[PackageFile]) -> Package:
-    """Raises Invalid for what no host of skills would load."""
+    """Build a package. Raises Invalid if hosts of skills would not load it."""
     together = Package(tuple(sorted(files, key=lambda file: file.path)))
     paths = [file.path for file in together.files]
     if documents.NAME not in paths:
-        raise Invalid(f"there is no {documents.NAME} in it", field=documents.NAME)
+        raise Invalid(f"it has no {documents.NAME}", field=documents.NAME)
     if len(paths) > MOST_FILES:
         raise Invalid(f"it has {len(paths)} files, at most {MOST_FILES} are kept", field="files")
     size = sum(len(file.content) for file in together.files)
@@ -100,5 +100,5 @@ def _check_collisions(paths: list[str]) -> None:
     folders = {str(parent) for path in paths for parent in PurePosixPath(path).parents}
     for path in paths:
         if path.casefold() in known or path in folders:
-            raise Invalid(f"the path {path!r} is there twice", field="files")
+            raise Invalid(f"the path {path!r} occurs twice", field="files")
         known.add(path.casefold())

@@ -1,4 +1,4 @@
-"""Pages of the admin beside those that Django has: files in, preview, versions side by side."""
+"""Admin pages beyond Django's own: file import, preview, version comparison."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -29,15 +29,18 @@ class TakeInForm(forms.Form):
     project = forms.ModelChoiceField(
         Project.objects.all(),
         required=False,
-        help_text="Without one, each is of the project that its folder names, or for all",
+        help_text="If empty, each goes to the project its folder names, or to all projects",
         widget=widgets.Select,
     )
     note = forms.CharField(
-        max_length=500, required=False, help_text="Why, for the history", widget=widgets.TextInput
+        max_length=500,
+        required=False,
+        help_text="The reason, for the history",
+        widget=widgets.TextInput,
     )
     allow_credentials = forms.BooleanField(
         required=False,
-        help_text="Keep what looks like a credential, for whoever may read the skill",
+        help_text="Import apparent credentials, readable by everyone who may read the skill",
         widget=widgets.Checkbox,
     )
 
@@ -128,7 +131,7 @@ class SkillPages(Mixin):
 
 def tell_restored(request: HttpRequest, before: str, restored: Any) -> None:
     if restored.version != before:
-        messages.success(request, f"It is version {restored.version} now")
+        messages.success(request, f"The skill is now version {restored.version}")
     if restored.notice:
         messages.warning(request, restored.notice)
 

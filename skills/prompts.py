@@ -1,4 +1,4 @@
-"""Each skill in use as a prompt."""
+"""Offer each published skill as a prompt."""
 
 from contextd import prompts
 from skills import saying

@@ -1,4 +1,4 @@
-"""Skills for the eyes of people: Markdown as HTML that is safe, and versions side by side."""
+"""Render skills for people: Markdown as safe HTML, and versions side by side."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from skills.packages import Package
 
 LINES_AROUND = 3
 TAGS = nh3.ALLOWED_TAGS - {"img"}
-"""A picture from elsewhere would tell its server who reads."""
+"""Excludes images, which would reveal readers to foreign servers."""
 
 _markdown = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
@@ -23,7 +23,7 @@ _markdown = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethr
 class Row:
     """A line before and after; `kind` is equal, replace, delete, insert, or gap for lines left out.
 
-    Numbers count from 1; where there is no such line, it is None.
+    Numbers count from 1, and are None if there is no such line.
     """
 
     kind: str
@@ -35,14 +35,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The SKILL.md of two versions, and which of the other files are new, gone or others."""
+    """A line diff of two SKILL.md, and which other files were added, removed or changed."""
 
     rows: list[Row]
     files: list[str]
 
 
 def as_html(markdown: str) -> SafeString:
-    """Whatever it holds, no script, style or foreign frame is in the result."""
+    """Render Markdown as HTML free of scripts, styles and foreign frames."""
     return mark_safe(nh3.clean(_markdown.render(markdown), tags=TAGS))  # noqa: S308  # cleaned
 
 
@@ -54,7 +54,7 @@ def compare(former: Package, latter: Package) -> Comparison:
 
 
 def _side_by_side(before: Sequence[str], after: Sequence[str]) -> Iterator[Row]:
-    """Line by line: to find out which words changed, as `HtmlDiff` does, can take minutes."""
+    """Compare line by line; a comparison by words, as in `HtmlDiff`, can take minutes."""
     matcher = SequenceMatcher(None, before, after)
     for number, group in enumerate(matcher.get_grouped_opcodes(LINES_AROUND)):
         if number:
@@ -83,7 +83,7 @@ def _changed_files(former: Package, latter: Package) -> list[str]:
         *(f"{path} is new" for path in sorted(after.keys() - before.keys())),
         *(f"{path} is gone" for path in sorted(before.keys() - after.keys())),
         *(
-            f"{path} is another"
+            f"{path} has changed"
             for path in sorted(before.keys() & after.keys())
             if before[path] != after[path]
         ),

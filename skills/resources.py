@@ -1,4 +1,4 @@
-"""The files of skills by address."""
+"""Serve the files of skills by address."""
 
 from contextd import skill_folders
 from contextd.callers import Caller
@@ -10,7 +10,7 @@ TEMPLATE = "skill://{+path}"
 
 @resource(TEMPLATE, title="File of a skill", mime_type="text/markdown", listed=serving.most_used)
 def file(caller: Caller, query: Query, path: str) -> File:
-    """One file of a skill, such as skill://code-review/SKILL.md."""
+    """Read one file of a skill, such as skill://code-review/SKILL.md."""
     return serving.file_at(caller, path)
 
 

@@ -1,4 +1,4 @@
-"""Skills as prompts, which clients show as slash commands."""
+"""Skills as prompts, which clients offer as slash commands."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ PREFIX = "skill_"
 
 
 def name_of(skill: Skill) -> str:
-    """`skill_NAME`; of a project `skill_NAME_ID`, since no name has an underscore."""
+    """Return `skill_NAME`, or `skill_NAME_ID` in a project; names have no underscore."""
     owner = f"_{skill.project_id}" if skill.project_id else ""
     return f"{PREFIX}{skill.slug}{owner}"
 
@@ -33,7 +33,7 @@ def offered(caller: Caller) -> list[Offer]:
 
 
 def said(caller: Caller, name: str, given: Mapping[str, str]) -> PromptText:
-    """What the person says; that is a use of the skill."""
+    """Return the text of the prompt, and count a use of the skill."""
     skill = _named(caller, name)
     asked = arguments.declared(skill.front_matter)
     content = arguments.filled(skill.content, asked, given)

@@ -1,4 +1,4 @@
-"""What can be done with skills: finding, making, changing, restoring, deleting them."""
+"""Search, create, change, restore and delete skills."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ READ = [
     *("expected_outcome", "metadata", "author", "project", "usage_count", "success_rate"),
     *("success_count", "failure_count", "token_count", "created_by", "created_at", "updated_at"),
 ]
-"""What people read of one."""
-UNCHANGED = "Nothing of it changed, so there is no new version."
+"""Fields that people read."""
+UNCHANGED = "Nothing changed, so there is no new version."
 MOST_HAPPENINGS = 50
-WAITS = "This context asks for review: it is used once a curator has published it."
+WAITS = "This context requires review: it takes effect once a curator has published it."
 
 SortBy = Literal["created_at", "updated_at", "usage_count", "success_rate"]
 ORDER: dict[SortBy, str] = {
@@ -42,7 +42,7 @@ ORDER: dict[SortBy, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The skill as it is in use now, and the version that the call made."""
+    """The skill as currently in use, and the version that the call created."""
 
     skill: Skill
     version: str
@@ -76,7 +76,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class AsOf:
-    """A skill with the words of one version, which is not to be saved."""
+    """A skill with the wording of one version; never save it."""
 
     skill: Skill
     current_version: str
@@ -85,9 +85,9 @@ class AsOf:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a skill is to say; the version is raised when it is kept.
+    """The planned wording of a skill; the version is raised when it is saved.
 
-    With `is_verbatim` its SKILL.md is kept as its author wrote it; of many at once, `is_bulk`
+    `is_verbatim` keeps the SKILL.md as its author wrote it; `is_bulk`, for many at once,
     leaves the embedding to the worker.
     """
 
@@ -99,7 +99,7 @@ class Plan:
     is_bulk: bool = False
 
     def prepared(self) -> Prepared:
-        """What it is found by; not in a transaction."""
+        """Return the index entries; embeds, so do not call within a transaction."""
         prepare = search.cut if self.is_bulk else search.prepare
         return prepare(*self.wording.found_by())
 
@@ -112,12 +112,12 @@ def register_for_search() -> None:
 
 @health_check("skill")
 def probe() -> None:
-    """The table can be read."""
+    """Check that the table can be read."""
     has_records(Skill.objects.all(), "skills")
 
 
 def create(caller: Caller, *, project_path: str | None, **fields: Any) -> Saved:
-    """Make a skill that assistants can use at once, unless their context asks for review."""
+    """Create a skill that is usable at once, unless the caller's context requires review."""
     given = {**fields, "tags": list(dict.fromkeys(fields["tags"]))}
     wording = Wording.model_construct(**given, slug=slug_of(fields["name"]))
     package = packages.of_document(documents.write(wording))
@@ -159,11 +159,11 @@ def _refuse_known(wording: Wording, project: Project | None, besides: int = 0) -
     same = Skill.objects.filter(taken, project=project).exclude(pk=besides).first()
     if same is None:
         return
-    # Who cannot find it cannot update it either.
+    # An unpublished skill cannot be found, so it cannot be updated either.
     is_used = same.state == State.PUBLISHED
     advice = "update that one with skill_update" if is_used else "ask a curator to publish it"
     raise Invalid(
-        f"there is a skill named {same.name!r} already (id {same.pk}, {same.state}): "
+        f"a skill named {same.name!r} exists already (id {same.pk}, {same.state}): "
         f"{advice}, or choose another name",
         field="name",
         error="is taken",
@@ -171,11 +171,11 @@ def _refuse_known(wording: Wording, project: Project | None, besides: int = 0) -
 
 
 def _taken_meanwhile() -> Invalid:
-    return Invalid("another skill was given that name meanwhile", field="name", error="is taken")
+    return Invalid("another skill has just taken that name", field="name", error="is taken")
 
 
 def update(caller: Caller, skill_id: str, *, version: str | None, note: str, **given: Any) -> Saved:
-    """Change what is given, keep the rest: a new version, at least one patch level higher."""
+    """Change the given fields in a new version, at least one patch level higher."""
     changes = {name: value for name, value in given.items() if value is not None}
     if "tags" in changes:
         changes["tags"] = list(dict.fromkeys(changes["tags"]))
@@ -188,7 +188,7 @@ def update(caller: Caller, skill_id: str, *, version: str | None, note: str, **g
 
 
 def restore(caller: Caller, skill_id: str, *, version: str, note: str) -> Saved:
-    """Say again what an earlier version said, as a new version."""
+    """Restore the wording of an earlier version as a new version."""
 
     def plan(skill: Skill) -> Plan:
         earlier = version_of(caller, skill, version)
@@ -199,7 +199,7 @@ def restore(caller: Caller, skill_id: str, *, version: str, note: str) -> Saved:
 
 
 def revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) -> Saved:
-    """Make a new version, as planned for what the skill says now."""
+    """Create a new version as planned from the current wording."""
     try:
         return limits.retried(partial(_revise, caller, skill_id, plan_for))
     except IntegrityError:
@@ -207,7 +207,7 @@ def revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) -> 
 
 
 def _revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) -> Saved:
-    """Raises Stale if the skill changed after the plan for it was made."""
+    """Create the version. Raises Stale if the skill changed after it was planned."""
     before = get(caller, skill_id)
     plan = plan_for(before)
     if _is_idle(before, plan):
@@ -237,7 +237,7 @@ def _is_idle(skill: Skill, plan: Plan) -> bool:
 
 
 def _is_the_same_beside_wording(plan: Plan, now: Package) -> bool:
-    """Whether the SKILL.md of both is the same once they say the same."""
+    """Return whether the SKILL.md differs in nothing but the wording."""
     both = {plan.package.raw_document, now.raw_document}
     return len(both) == 1 or len({documents.rewritten(raw, plan.wording) for raw in both}) == 1
 
@@ -247,7 +247,7 @@ def _supporting(identities: frozenset[tuple[str, str, bool]]) -> set[tuple[str, 
 
 
 def keep(caller: Caller, skill: Skill, plan: Plan, prepared: Prepared | None) -> Saved:
-    """Make the version of a locked skill; `prepared` is None where it is found as before."""
+    """Create the version of a locked skill; `prepared` is None if its index entries stay."""
     newest = versions.newest_of(skill.versions.values_list("version", flat=True))
     wording = plan.wording.model_copy(update={"version": versions.following(plan.asked, newest)})
     package, before = plan.package, skill.version
@@ -267,7 +267,7 @@ def keep(caller: Caller, skill: Skill, plan: Plan, prepared: Prepared | None) ->
 
 
 def _must_wait(caller: Caller) -> bool:
-    """Who is at work in the admin is the person that review waits for."""
+    """Return whether a review is required; never in the admin, where reviewers work."""
     return caller.entry.needs_review and caller.door != "admin"
 
 
@@ -284,7 +284,7 @@ def _raised(asked: str | None, before: str, kept: str) -> str | None:
 
 
 def move_to(state: State, skills: QuerySet[Skill]) -> list[Skill]:
-    """Publish, retire or take back; those that were in another state before."""
+    """Publish, retire or take back; return the skills whose state changed."""
     with limits.transaction():
         moved = list(skills.exclude(state=state).select_for_update(of=("self",)))
         now = timezone.now()
@@ -297,7 +297,7 @@ def move_to(state: State, skills: QuerySet[Skill]) -> list[Skill]:
 def find(
     caller: Caller, *, query: str, top_k: int, category: str | None, tags: Sequence[str]
 ) -> Matches:
-    """The skills that fit best by words and meaning, among those the caller may use."""
+    """Return the best matches by words and meaning among the skills the caller may use."""
     usable = Skill.objects.visible_to(caller).in_category(category).tagged(tags)
     found = search.find(query, domain=DOMAIN, projects=caller.projects, records=usable, limit=top_k)
     matches = [
@@ -326,7 +326,7 @@ def get(caller: Caller, skill_id: str) -> Skill:
 
 
 def as_of(caller: Caller, skill_id: str, version: str | None) -> AsOf:
-    """The skill as a version has it, by default the current one, whose files have addresses."""
+    """Return the skill in a version, by default the current one, whose files have addresses."""
     skill = get(caller, skill_id)
     current = skill.version
     if version is None or version == current:
@@ -349,14 +349,14 @@ def version_of(caller: Caller, skill: Skill, version: str) -> SkillVersion:
 
 
 def history(caller: Caller, skill_id: str, *, limit: int, offset: int) -> History:
-    """All versions, the newest first."""
+    """List all versions, newest first."""
     skill = get(caller, skill_id)
     kept = skill.versions.visible_to(caller).defer("content", "front_matter")
     return History(list(kept[offset : offset + limit]), kept.count())
 
 
 def happened(caller: Caller, skill: Skill) -> list[Happening]:
-    """Its versions, as people read of them."""
+    """Return the versions as events for people."""
     kept = skill.versions.visible_to(caller).only("version", "note", "changed_by", "created_at")
     return [
         Happening(one.created_at, one.changed_by, f"Version {one.version}", one.note)
@@ -365,14 +365,14 @@ def happened(caller: Caller, skill: Skill) -> list[Happening]:
 
 
 def delete(caller: Caller, skill_id: str) -> None:
-    """Delete it, all its versions and files, and all it is found by."""
+    """Delete the skill with its versions, files and index entries."""
     if _must_wait(caller):
         raise NotAllowed(
-            "this context asks for review, so skills are retired or deleted by a curator in the "
+            "this context requires review, so only a curator retires or deletes skills, in the "
             "admin; propose a change with skill_update instead"
         )
     with limits.transaction():
-        # Locked first, as by those who change or use it, so that nobody waits in a circle.
+        # Lock the skill first, as updates and uses do, to avoid deadlocks.
         skill = get_record(Skill.objects.visible_to(caller).select_for_update(), skill_id)
         search.forget(DOMAIN, [skill.pk])
         serving.announce(skill)

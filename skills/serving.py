@@ -1,4 +1,4 @@
-"""How skills reach clients by address, as folders of resources, and how clients hear of changes."""
+"""Serve skills by address, as folders of resources, and notify clients of changes."""
 
 import mimetypes
 from collections import defaultdict
@@ -25,7 +25,7 @@ MARKDOWN, DIRECTORY, BYTES = "text/markdown", "inode/directory", "application/oc
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What an address names: a skill, and a path in its folder, empty for the folder itself."""
+    """A parsed address: a skill, and a path in its folder, empty for the folder itself."""
 
     project_id: int | None
     slug: str
@@ -33,7 +33,7 @@ class Place:
 
 
 def folder_of(skill: Skill) -> str:
-    """`skill://NAME`; of a project `skill://project.ID/NAME`, since no name has a dot."""
+    """Return `skill://NAME`, or `skill://project.ID/NAME` in a project; names have no dot."""
     owner = f"{OWNER}{skill.project_id}/" if skill.project_id else ""
     return f"{SCHEME}{owner}{skill.slug}"
 
@@ -43,14 +43,14 @@ def address_of(skill: Skill, path: str = documents.NAME) -> str:
 
 
 def files_of(skill: Skill, version: str) -> list[str]:
-    """The addresses of what comes with that version besides its SKILL.md."""
+    """Return the addresses of the version's files other than its SKILL.md."""
     files = skill.files.filter(versions__skill=skill, versions__version=version)
     paths = files.exclude(path=documents.NAME).values_list("path", flat=True)
     return [address_of(skill, path) for path in paths]
 
 
 def announce(skill: Skill, former: str | None = None) -> None:
-    """Tell clients that the skill is another now, and that it had the `former` address."""
+    """Notify clients that the skill has changed, including at its `former` address."""
     announce_change("prompts")
     announce_change("resources")
     for address in {address_of(skill), former or address_of(skill)}:
@@ -58,7 +58,7 @@ def announce(skill: Skill, former: str | None = None) -> None:
 
 
 def file_at(caller: Caller, path: str) -> File:
-    """The file of a skill in use, by its address without the scheme."""
+    """Return a file of a published skill by its address without the scheme."""
     place = _place(path)
     skill = _skill_at(caller, place)
     file = skill.files.filter(
@@ -70,7 +70,7 @@ def file_at(caller: Caller, path: str) -> File:
 
 
 def folder_at(caller: Caller, address: str) -> SkillFolder:
-    """The skill whose SKILL.md is at that address."""
+    """Return the skill whose SKILL.md is at the address."""
     place = _place_of(address)
     if place.path != documents.NAME:
         raise NotFound(f"no skill has its {documents.NAME} at {address!r}")
@@ -84,7 +84,7 @@ def folders(caller: Caller, start: int, count: int) -> tuple[list[SkillFolder], 
 
 
 def children(caller: Caller, address: str) -> list[Listed]:
-    """What lies directly in a folder of a skill."""
+    """List the direct children of a folder of a skill."""
     place = _place_of(address)
     skill = _skill_at(caller, place)
     prefix = f"{place.path}/" if place.path else ""
@@ -93,7 +93,7 @@ def children(caller: Caller, address: str) -> list[Listed]:
     ).filter(path__startswith=prefix)
     below = [(path.removeprefix(prefix), size) for path, size in files.values_list("path", "size")]
     if not below:
-        raise NotFound(f"{address!r} is no folder")
+        raise NotFound(f"{address!r} is not a folder")
     folders = sorted({path.partition("/")[0] for path, _ in below if "/" in path})
     return [
         *(_child(skill, f"{prefix}{path}", size) for path, size in below if "/" not in path),
@@ -102,7 +102,7 @@ def children(caller: Caller, address: str) -> list[Listed]:
 
 
 def most_used(caller: Caller, *, offset: int, limit: int) -> list[Listed]:
-    """Their SKILL.md."""
+    """List the SKILL.md of each skill, most used first."""
     skills = Skill.objects.visible_to(caller).order_by("-usage_count", "-pk")
     shown = skills.only("slug", "project_id", "name", "description")
     return [
@@ -119,7 +119,7 @@ def most_used(caller: Caller, *, offset: int, limit: int) -> list[Listed]:
 
 @completer("path")
 def paths_that_start_with(caller: Caller, typed: str) -> list[str]:
-    """Of each SKILL.md, without the scheme."""
+    """Complete addresses of SKILL.md files, without the scheme."""
     skills = Skill.objects.visible_to(caller).order_by("slug", "project_id")
     paths = [address_of(skill).removeprefix(SCHEME) for skill in skills.only("slug", "project_id")]
     return [path for path in paths if path.startswith(typed)]

@@ -1,4 +1,4 @@
-"""Finding skills in a folder or a zip archive, and reading them without being led astray."""
+"""Find skills in a folder or zip archive, and read them safely."""
 
 import lzma
 import os
@@ -25,13 +25,13 @@ CORRUPT = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
     *(OSError, EOFError, ValueError, NotImplementedError),
 )
-"""What reading a damaged archive raises, each way of packing its own."""
+"""Errors raised for a damaged archive, depending on its compression."""
 PASSED_OVER = {".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", ".DS_Store"}
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file of a source, not read yet; reading raises Invalid for what must not be kept."""
+    """A file of a source; reading it raises Invalid if it must not be imported."""
 
     path: str
     read: Callable[[], PackageFile]
@@ -39,9 +39,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A folder with a SKILL.md: the skill in it, or why it is none.
+    """A folder with a SKILL.md: its skill, or why it is not a valid one.
 
-    `owner` is the name of the folder around it.
+    `owner` is the name of the parent folder.
     """
 
     place: str
@@ -52,7 +52,7 @@ class Found:
 
 
 def skills_at(path: Path) -> list[Found]:
-    """Those of a folder, a git work tree or a file. Raises Invalid when there are none."""
+    """Find the skills of a folder, git work tree or file. Raises Invalid if there are none."""
     if path.is_dir():
         listed = _listed_by_git(path)
         return _skills_of(path, _walked(path) if listed is None else listed)
@@ -63,7 +63,7 @@ def skills_at(path: Path) -> list[Found]:
 
 
 def skills_shipped(folder: Path) -> list[Found]:
-    """Those of a folder of ours, all of which is meant to be there, with git or without."""
+    """Find the skills of a folder of ours, ignoring git."""
     return _skills_of(folder, _walked(folder))
 
 
@@ -72,7 +72,7 @@ def _skills_of(folder: Path, paths: Iterable[Path]) -> list[Found]:
 
 
 def skills_in(file: IO[bytes], owner: str = "") -> list[Found]:
-    """Those of a zip archive, or the one that a SKILL.md is by itself, in a folder of `owner`."""
+    """Find the skills of a zip archive, or of a single SKILL.md, in a folder of `owner`."""
     is_document = documents.begins(file.read(documents.FEW_BYTES))
     file.seek(0)
     if is_document:
@@ -82,7 +82,7 @@ def skills_in(file: IO[bytes], owner: str = "") -> list[Found]:
             return _found(_entries_of_archive(opened), PurePath())
     except CORRUPT as error:
         raise Invalid(
-            f"it is no zip archive that can be read ({error}), and no {documents.NAME}, "
+            f"it is neither a readable zip archive ({error}) nor a {documents.NAME}, "
             "which begins with a line ---",
             field="path",
         ) from None
@@ -92,7 +92,7 @@ def _found(entries: Iterable[Entry], root: PurePath) -> list[Found]:
     by_path: dict[str, Entry] = {}
     for entry in entries:
         if by_path.setdefault(entry.path, entry) is not entry:
-            raise Invalid(f"the path {entry.path!r} is there twice", field="path")
+            raise Invalid(f"the path {entry.path!r} occurs twice", field="path")
     inside: dict[PurePosixPath, list[Entry]] = {one: [] for one in _folders_of_skills(by_path)}
     for path, entry in by_path.items():
         for above in inside.keys() & set(PurePosixPath(path).parents):
@@ -100,12 +100,12 @@ def _found(entries: Iterable[Entry], root: PurePath) -> list[Found]:
     if not inside:
         for path in by_path:
             packages.check_path(path)
-        raise Invalid(f"there is no {documents.NAME} in it", field="path")
+        raise Invalid(f"it has no {documents.NAME}", field="path")
     return [_skill(folder, its_entries, root) for folder, its_entries in inside.items()]
 
 
 def _folders_of_skills(paths: Iterable[str]) -> list[PurePosixPath]:
-    """The topmost ones: what is below a skill belongs to it, further skills included."""
+    """Return the topmost folders; nested skills belong to the outer one."""
     folders = {
         PurePosixPath(path).parent for path in paths if PurePosixPath(path).name == documents.NAME
     }
@@ -158,7 +158,7 @@ def _file(path: Path, relative: Path) -> PackageFile:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) and not path.is_dir():
-            raise Invalid(f"{relative} is no file", field="files")
+            raise Invalid(f"{relative} is not a file", field="files")
         if status.st_size > packages.MOST_BYTES:
             raise Invalid(f"{relative} has {status.st_size:,} bytes", field="files")
         content = path.read_bytes()
@@ -168,7 +168,7 @@ def _file(path: Path, relative: Path) -> PackageFile:
 
 
 def _walked(folder: Path) -> Iterator[Path]:
-    """A folder that cannot be opened is listed itself."""
+    """Walk a folder; yield folders that cannot be opened themselves."""
     closed: list[OSError] = []
     for above, folders, files in os.walk(folder, onerror=closed.append):
         folders[:] = sorted(set(folders) - PASSED_OVER)
@@ -178,7 +178,7 @@ def _walked(folder: Path) -> Iterator[Path]:
 
 
 def _listed_by_git(folder: Path) -> list[Path] | None:
-    """What git does not ignore; None where this is no work tree, or git ignores all of it."""
+    """Return the files git does not ignore; None outside a work tree, or if it ignores all."""
     if not any((above / ".git").exists() for above in (folder, *folder.resolve().parents)):
         return None
     listed = _git(folder, *git.NOT_IGNORED)
@@ -199,7 +199,7 @@ def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
 
 
 def _unlisted(folder: Path, reason: str) -> Invalid:
-    """Rather than take in what git ignores, such as credentials."""
+    """Return the error that prevents importing ignored files, such as credentials."""
     return Invalid(f"git cannot tell which files of {folder} it ignores: {reason}", field="path")
 
 
@@ -219,7 +219,7 @@ def _entries_of_archive(archive: zipfile.ZipFile) -> Iterator[Entry]:
 
 
 def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> PackageFile:
-    """However small it says it is, no more than that is read."""
+    """Unpack a member, reading no more than its declared size."""
     packages.check_path(member.filename)
     mode = member.external_attr >> 16
     if stat.S_ISLNK(mode):
@@ -234,5 +234,5 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> PackageFile:
     except CORRUPT as error:
         raise Invalid(f"{member.filename} cannot be unpacked: {error}", field="files") from None
     if len(content) > member.file_size:
-        raise Invalid(f"{member.filename} is larger than it says", field="files")
+        raise Invalid(f"{member.filename} is larger than declared", field="files")
     return PackageFile(member.filename, content, bool(mode & stat.S_IXUSR))

@@ -1,4 +1,4 @@
-"""Skills from and to the files of the Agent Skills format."""
+"""Import and export skills in the Agent Skills format."""
 
 import io
 import shutil
@@ -26,13 +26,13 @@ from skills.sources import Found
 
 STARTER = Path(__file__).parent / "starter"
 EMBEDDED_AT_ONCE = 50
-"""More than that are found by their words at once, and by meaning when the worker comes to them."""
+"""Skills embedded at once; further ones are found by words until the worker embeds them."""
 
 LONGEST_FOLDER = 200
 MOST_TOLD = 20
 CREDENTIALS = (
-    "files are kept byte for byte, so take them out; or, if they may be read by whoever may read "
-    "the skill, allow them (--allow-credentials, or the box in the admin)"
+    "files are kept byte for byte, so remove them; or, if every reader of the skill may read "
+    "them, allow them (--allow-credentials, or the box in the admin)"
 )
 
 Outcome = Literal["new", "changed", "unchanged", "refused"]
@@ -40,7 +40,7 @@ Outcome = Literal["new", "changed", "unchanged", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What became of one folder; `remarks` are why it was refused, or what to look at."""
+    """The outcome for one folder; `remarks` say why it was refused, or what to check."""
 
     place: str
     outcome: Outcome
@@ -57,10 +57,10 @@ def take_in(
     *,
     with_credentials: bool = False,
 ) -> Iterator[Imported]:
-    """Keep each as a skill, or as a new version of the one of that name that there is.
+    """Save each as a skill, or as a new version of the existing one of its name.
 
-    Without a project, each is of the one that its folder names. Those that hold what looks like a
-    credential are refused, unless they are asked for.
+    Without a project, each goes to the one that its folder names. Skills with apparent
+    credentials are refused, unless these are allowed.
     """
     skills, taken = list(found), set[tuple[int | None, str]]()
     is_bulk = len(skills) > EMBEDDED_AT_ONCE
@@ -82,19 +82,19 @@ def take_in(
 def _refuse_twice(taken: set[tuple[int | None, str]], owner: Project | None, slug: str) -> None:
     name = (owner.pk if owner else None, slug)
     if name in taken:
-        raise Invalid(f"{slug} is in it twice", field="name")
+        raise Invalid(f"{slug} occurs twice", field="name")
     taken.add(name)
 
 
 def _project_of(caller: Caller, found: Found) -> Project | None:
-    """That which the folder around it names; what is of one project must not become all's."""
+    """Return the project of the parent folder, so that its skills are not shared with all."""
     if not found.owner.startswith(serving.OWNER):
         return None
     name = unquote(found.owner.removeprefix(serving.OWNER))
     known = Project.objects.visible_to(caller).filter(Q(git_remote=name) | Q(paths__path=name))
     if (project := known.first()) is None:
         raise Invalid(
-            f"it is of the project {name}, which is not known here; say which one is to have it "
+            f"it belongs to the project {name}, which is unknown here; choose the one to have it "
             "(--project FOLDER, or in the admin)",
             field="project",
         )
@@ -128,7 +128,7 @@ def _credentials_in(package: Package) -> Iterator[str]:
 
 
 def as_archive(skills: QuerySet[Skill]) -> bytes:
-    """A zip with a folder for each."""
+    """Return a zip with a folder per skill."""
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
         for folder, package in _packages(skills):
@@ -141,12 +141,12 @@ def as_archive(skills: QuerySet[Skill]) -> bytes:
 
 
 def into_folder(skills: QuerySet[Skill], target: Path, *, replace: bool = False) -> list[str]:
-    """A folder for each, whose names are returned. Raises Invalid rather than write over one."""
+    """Write a folder per skill; return the names. Raises Invalid rather than overwrite one."""
     wanted = list(_packages(skills))
     taken = [name for name, _ in wanted if (target / name).exists()]
     if taken and not replace:
         raise Invalid(
-            f"{target} holds {', '.join(taken[:5])} already; give another folder, or --replace",
+            f"{target} already has {', '.join(taken[:5])}; give another folder, or --replace",
             field="path",
         )
     for name, package in wanted:
@@ -161,7 +161,7 @@ def _packages(skills: QuerySet[Skill]) -> Iterator[tuple[str, Package]]:
 
 
 def _folder_of(project: Project) -> str:
-    """Its id means nothing elsewhere; its git remote or a path does."""
+    """Name the folder by git remote or path, since an id is meaningless elsewhere."""
     names = [project.git_remote or "", *(one.path for one in project.paths.all())]
     written = [quote(name, safe="") for name in names if name]
     short = (name for name in written if len(name) <= LONGEST_FOLDER)
@@ -169,7 +169,7 @@ def _folder_of(project: Project) -> str:
 
 
 def _write(package: Package, folder: Path) -> None:
-    """Whole or not at all."""
+    """Write the folder atomically."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".skill-") as made:
         fresh = Path(made) / folder.name

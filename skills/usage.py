@@ -1,4 +1,4 @@
-"""Using a skill, and what is counted of that."""
+"""Use a skill, and count its uses."""
 
 import logging
 from contextlib import suppress
@@ -28,19 +28,19 @@ class Applied:
 
 
 def apply(caller: Caller, skill_id: str, success: bool | None) -> Applied:
-    """The skill to follow; counted as a use, with how it ended where that is told."""
+    """Return the skill to follow, and count the use with its outcome, if reported."""
     skill = services.get(caller, skill_id)
     notes.rated(helped=success is not False)
     files = serving.files_of(skill, skill.version)
     if not count(caller, skill, success):
         return Applied(skill, files, NOT_COUNTED)
-    with suppress(DatabaseError, Skill.DoesNotExist):  # then what it was before is told
+    with suppress(DatabaseError, Skill.DoesNotExist):  # then return the former counts
         skill.refresh_from_db(fields=["usage_count", "success_count", "failure_count"])
     return Applied(skill, files, None)
 
 
 def count(caller: Caller, skill: Skill, success: bool | None) -> bool:
-    """Whether that worked; that it did not is logged."""
+    """Count a use; return whether that worked, and log a failure."""
     try:
         with limits.deadline(COUNTING_SECONDS), limits.transaction():
             return _count(caller, skill, success)
@@ -50,11 +50,11 @@ def count(caller: Caller, skill: Skill, success: bool | None) -> bool:
 
 
 def _count(caller: Caller, skill: Skill, success: bool | None) -> bool:
-    """False where the skill has been deleted. How a use ended may be told after it was counted."""
+    """Return False if the skill is deleted. An outcome may follow a use already counted."""
     counts = {"usage_count": 1, "success_count": success is True, "failure_count": success is False}
     more = {name: F(name) + int(number) for name, number in counts.items()}
     of_all = Skill.objects.filter(pk=skill.pk)
-    if not of_all.update(**more):  # which locks the skill before its uses, as whoever deletes it
+    if not of_all.update(**more):  # locks the skill before its uses, as a deletion does
         return False
     use, _ = SkillUse.objects.get_or_create(skill=skill, principal=caller.principal)
     if success is not None and use.usage_count > use.success_count + use.failure_count:

@@ -1,4 +1,4 @@
-"""Semantic versions: which there are, and which comes next."""
+"""Parse semantic versions, and find the next one."""
 
 from collections.abc import Iterable
 
@@ -13,19 +13,19 @@ def is_valid(text: str) -> bool:
 
 
 def read(text: object) -> str | None:
-    """A version as people write it, `1` and `2.0` among them, in full; None for what is none."""
+    """Return a version in full, even from `1` or `2.0`; None if it is not a version."""
     written = str(text).strip().removeprefix("v")
     padded = ".".join([*written.split("."), "0", "0"][:3]) if written.count(".") < 2 else written
     return padded if len(padded) <= LENGTH and is_valid(padded) else None
 
 
 def raises(asked: str | None, newest: str) -> bool:
-    """Whether the version that is asked for is higher than the newest there is."""
+    """Return whether the requested version is higher than the newest one."""
     return asked is not None and Version.parse(asked) > Version.parse(newest)
 
 
 def following(asked: str | None, newest: str) -> str:
-    """The version asked for where that raises the newest one, else its next patch level."""
+    """Return the requested version if it is higher, else the next patch level."""
     if asked is not None and raises(asked, newest):
         return asked
     return str(Version.parse(newest).bump_patch())

@@ -1,4 +1,4 @@
-"""What a skill says: its fields, the limits of each, and the name it has in files and addresses."""
+"""The fields of a skill with their limits, and its slug for files and addresses."""
 
 import hashlib
 import re
@@ -28,7 +28,7 @@ FIELDS_IN_METADATA = {
     "prerequisites": "prerequisites",
     "expected-outcome": "expected_outcome",
 }
-"""The keys that fields have in the `metadata` of a SKILL.md."""
+"""Keys of fields within the `metadata` of a SKILL.md."""
 
 
 def _one_label(text: str) -> str:
@@ -52,7 +52,7 @@ def _no_field(metadata: dict[str, str]) -> dict[str, str]:
         if key in metadata:
             raise PydanticCustomError(
                 "own_key",
-                "must not hold the key {key}, which in files is the field {field}: give it there",
+                "must not contain the key {key}, the field {field} in files: set that instead",
                 {"key": repr(key), "field": field},
             )
     return metadata
@@ -61,15 +61,15 @@ def _no_field(metadata: dict[str, str]) -> dict[str, str]:
 Name = Annotated[
     Filled,
     AfterValidator(_one_line),
-    Field(max_length=200, description="What it is called, such as: Review a migration"),
+    Field(max_length=200, description="The name, such as: Review a migration"),
 ]
 Description = Annotated[
     Filled,
-    Field(max_length=2000, description="What it does and when to use it; it is found by this"),
+    Field(max_length=2000, description="What it does and when to use it; searches match this"),
 ]
 Content = Annotated[
     Filled,
-    Field(max_length=CONTENT_LENGTH, description="The instructions themselves, in Markdown"),
+    Field(max_length=CONTENT_LENGTH, description="The instructions, in Markdown"),
 ]
 Version = Annotated[
     Filled,
@@ -86,10 +86,10 @@ Category = Annotated[
 Prerequisite = Annotated[Filled, AfterValidator(_one_line), Field(max_length=200)]
 Prerequisites = Annotated[
     list[Prerequisite],
-    Field(max_length=100, description="What must be there before, up to 100 of 200 characters"),
+    Field(max_length=100, description="What it requires, up to 100 of 200 characters"),
 ]
 Outcome = Annotated[
-    Text, Field(max_length=1000, description="What is true when it was followed to the end")
+    Text, Field(max_length=1000, description="What is true once it has been followed")
 ]
 Tag = Annotated[Filled, AfterValidator(_one_label), Field(max_length=50)]
 Tags = Annotated[list[Tag], Field(max_length=20, description="Labels, up to 20 of 50 characters")]
@@ -97,12 +97,12 @@ _TAGS: TypeAdapter[list[str]] = TypeAdapter(Tags)
 Metadata = Annotated[
     Facts,
     AfterValidator(_no_field),
-    Field(description="Key-value facts, up to 100; `arguments` names those of its prompt"),
+    Field(description="Key-value facts, up to 100; `arguments` lists those of its prompt"),
 ]
 
 
 class Wording(BaseModel):
-    """All that a version of a skill says; `slug` is its name as the Agent Skills format has it."""
+    """The wording of a version; `slug` is its name in the Agent Skills format."""
 
     model_config = ConfigDict(frozen=True, from_attributes=True)
 
@@ -120,23 +120,23 @@ class Wording(BaseModel):
 
     @classmethod
     def of(cls, row: Any) -> "Wording":
-        """That of a stored skill, or of one of its versions."""
+        """Return the wording of a stored skill or version."""
         return cls.model_construct(**{field: getattr(row, field) for field in cls.model_fields})
 
     def changed(self, changes: Mapping[str, Any]) -> Self:
-        """Another name also is another slug; the changes must be valid already."""
+        """Return a copy with valid changes; a new name also changes the slug."""
         renamed = {"slug": slug_of(changes["name"])} if "name" in changes else {}
         if changes.get("name") == self.name:
             renamed = {}
         return self.model_copy(update={**changes, **renamed})
 
     def found_by(self) -> tuple[str, str]:
-        """Headline and body of what is searched."""
+        """Return the headline and body to index."""
         return self.name, f"{self.description}\n\n{self.content}"
 
 
 def checked_tags(tags: list[str]) -> list[str]:
-    """Raises Invalid for what a skill could not be made with."""
+    """Return the validated tags. Raises Invalid."""
     try:
         return list(dict.fromkeys(_TAGS.validate_python(tags)))
     except ValidationError as error:
@@ -145,9 +145,9 @@ def checked_tags(tags: list[str]) -> list[str]:
 
 
 def slug_of(name: str) -> str:
-    """Lower-case letters, digits and single hyphens, at most 64; another for another name.
+    """Return lower-case letters, digits and single hyphens, at most 64, unique per name.
 
-    Names that differ in case, accents, spaces, hyphens and underscores alone are one name.
+    Names that differ only in case, accents, spaces, hyphens and underscores are one name.
     """
     slug = re.sub("-+", "-", slugify(name).replace("_", "-")).strip("-")
     if slug and len(slug) <= SLUG_LENGTH and _is_whole_in_slug(name):
@@ -160,7 +160,7 @@ _WHITE = re.compile(r"[\s_-]+")
 
 
 def _is_whole_in_slug(name: str) -> bool:
-    """Otherwise `C`, `C#` and `C++` would be one name."""
+    """Return whether the slug keeps the whole name; otherwise `C` and `C++` would be one."""
     plain = "".join(one for one in normalize("NFD", name) if not combining(one))
     return _WHITE.sub("", plain).isalnum() and plain.isascii()
 

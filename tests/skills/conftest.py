@@ -36,7 +36,7 @@ def create(call: Call, settings: Any) -> Create:
 
 @pytest.fixture
 def reviewed(caller: Caller) -> Caller:
-    """A caller whose context asks for review."""
+    """A caller whose context requires review."""
     return dataclasses.replace(caller, entry=Entry(needs_review=True))
 
 

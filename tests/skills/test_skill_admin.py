@@ -1,4 +1,4 @@
-"""People find, read, correct, publish, compare, take in and hand out skills in the admin."""
+"""People find, read, correct, publish, compare, import and export skills in the admin."""
 
 import io
 import zipfile
@@ -124,12 +124,12 @@ def test_what_others_did_since_the_page_was_opened_is_not_undone(
     call("skill_update", id=pk, content="theirs")
 
     page = edit(admin_client, pk, content="mine", read_at=opened)
-    assert "it is version 1.0.1, published now" in page.content.decode()
+    assert "it is now version 1.0.1, published" in page.content.decode()
     assert "mine" in page.content.decode()
     now = admin_client.get(f"{LIST}{pk}/change/").context["adminform"].form["read_at"].value()
     act(admin_client, "retire", pk)
     assert (
-        "it is version 1.0.1, retired now"
+        "it is now version 1.0.1, retired"
         in edit(admin_client, pk, state="published", read_at=now).content.decode()
     )
 
@@ -144,7 +144,7 @@ def test_what_was_typed_stays_when_it_is_refused(admin_client: Client, create: C
     pk = create("two")
 
     page = edit(admin_client, pk, name="One", content="typed at length").content.decode()
-    assert "Not done: there is a skill named &#x27;one&#x27; already" in page
+    assert "Not done: a skill named &#x27;one&#x27; exists already" in page
     assert "typed at length" in page
 
 
@@ -194,7 +194,7 @@ def test_many_are_tagged_at_once(admin_client: Client, call: Call, create: Creat
     assert notes == ["no longer tagged x", "tagged team", ""]
     assert [one.version for one in call("skill_history", id=second).versions] == ["1.0.1", "1.0.0"]
     nothing_typed = act(admin_client, "add_tag", first)
-    assert messages_of(nothing_typed) == ["Type the tag beside the action"]
+    assert messages_of(nothing_typed) == ["Type the tag next to the action"]
     assert "must be one label" in messages_of(act(admin_client, "add_tag", first, tag="a,b"))[0]
 
 
@@ -232,10 +232,10 @@ def test_versions_stand_side_by_side_and_one_is_made_current(
     assert "<script>alert" not in compared
     assert "Make 1.0.0 what assistants use" in compared
     restored = admin_client.post(page, {"version": "1.0.0"}, follow=True)
-    assert messages_of(restored) == ["It is version 1.0.2 now"]
+    assert messages_of(restored) == ["The skill is now version 1.0.2"]
     assert call("skill_get", id=pk).content.startswith("first line")
     again = admin_client.post(page, {"version": "1.0.0"}, follow=True)
-    assert messages_of(again) == ["Nothing of it changed, so there is no new version."]
+    assert messages_of(again) == ["Nothing changed, so there is no new version."]
     refused = admin_client.post(page, {"version": "9.0.0"}, follow=True)
     assert "has no version" in messages_of(refused)[0]
     assert admin_client.get(f"{LIST}999/versions/").status_code == 403
@@ -281,7 +281,7 @@ def test_skills_come_in_and_go_out_as_archives(
     answer = act(admin_client, "export_as_archive", skill.id)
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         assert {name: archive.read(name) for name in archive.namelist()} == files
-    assert "it is no zip archive" in upload(admin_client, b"text").content.decode()
+    assert "it is neither a readable zip archive" in upload(admin_client, b"text").content.decode()
 
 
 def test_a_credential_comes_in_only_when_that_is_ticked(
@@ -340,7 +340,7 @@ def test_what_differs_is_shown_in_time_however_long_it_is() -> None:
         package(f"head\n{before}", a=b"1", b=b"1"), package(f"head\n{after}", b=b"2", c=b"")
     )
 
-    assert compared.files == ["c is new", "a is gone", "b is another"]
+    assert compared.files == ["c is new", "a is gone", "b has changed"]
     assert [row.kind for row in compared.rows] == ["equal", *["replace"] * 900]
     assert compared.rows[6].latter == "5. verify that server 5 answers, then go on"
     assert (compared.rows[6].former_number, compared.rows[6].latter_number) == (7, 7)

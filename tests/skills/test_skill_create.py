@@ -92,8 +92,12 @@ def test_all_fields_may_be_as_long_as_they_are_allowed_to_be(
         ("metadata", {str(n): "" for n in range(101)}, "metadata has 101 keys"),
         ("metadata", {"x" * 51: ""}, "metadata has a key that is too long"),
         ("metadata", {"x": "y" * 501}, "metadata has a value that is too long at 'x'"),
-        ("metadata", {"version": "9"}, "metadata must not hold the key 'version'.*field version"),
-        ("metadata", {"title": "x"}, "metadata must not hold the key 'title'.*the field name"),
+        (
+            "metadata",
+            {"version": "9"},
+            "metadata must not contain the key 'version'.*field version",
+        ),
+        ("metadata", {"title": "x"}, "metadata must not contain the key 'title'.*the field name"),
     ],
 )
 def test_what_breaks_a_limit_is_named(call: Call, field: str, wrong: Any, message: str) -> None:

@@ -40,7 +40,7 @@ def test_where_the_context_asks_for_review_only_curators_delete(
 ) -> None:
     skill = create("one")
 
-    with pytest.raises(NotAllowed, match="deleted by a curator in the admin"):
+    with pytest.raises(NotAllowed, match="only a curator retires or deletes skills, in the admin"):
         pipeline.call("skill_delete", {"id": skill}, reviewed)
     assert call("skill_get", id=skill).name == "one"
     by = dataclasses.replace(reviewed, door="admin")

@@ -64,7 +64,7 @@ def test_what_changes_nothing_makes_no_version(call: Call, create: Create) -> No
     skill = create("one", tags=["a"])
 
     updated = call("skill_update", id=skill, name="one", tags=["a", "a"], version="1.0.0")
-    assert "Nothing of it changed" in updated.notice
+    assert "Nothing changed" in updated.notice
     assert versions(call, skill) == ["1.0.0"]
 
 

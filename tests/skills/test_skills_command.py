@@ -117,7 +117,7 @@ def test_one_made_by_a_tool_comes_back_whole(tmp_path: Path, call: Call, create:
     skills("export", tmp_path / "out")
     call("skill_delete", id=before.id)
 
-    assert skills("validate", tmp_path / "out") == ("1 skills are good\n", "")
+    assert skills("validate", tmp_path / "out") == ("1 skills are valid\n", "")
     skills("import", tmp_path / "out")
     (skill,) = call("skill_list").skills
     after = call("skill_get", id=skill.id)
@@ -169,7 +169,7 @@ def test_a_folder_that_git_ignores_as_a_whole_is_taken_when_it_is_named(
     subprocess.run(["git", "init", "-q", tmp_path], check=True)  # noqa: S607
 
     assert skills("import", tmp_path / "build")[0] == "new: one 1.0.0\n"
-    assert "there is no SKILL.md" in skills("import", tmp_path)[1]
+    assert "it has no SKILL.md" in skills("import", tmp_path)[1]
 
 
 def test_a_skill_within_a_skill_belongs_to_it(tmp_path: Path, warm_model: None) -> None:
@@ -221,7 +221,7 @@ def test_what_is_of_a_project_that_is_not_here_is_refused_until_one_is_named(
     for path in (tmp_path / "out", folder, folder / "SKILL.md"):
         out, err = skills("import", path)
         assert out.startswith("refused: ")
-        assert "of the project github.com/acme/shop, which is not known here" in err
+        assert "to the project github.com/acme/shop, which is unknown here" in err
     assert skills("import", tmp_path / "out", "--project", "/w/shop")[0] == "new: one 1.0.0\n"
     assert Skill.objects.get().project is not None
 
@@ -297,7 +297,7 @@ def test_what_is_wrong_is_refused_and_the_rest_is_kept(tmp_path: Path, warm_mode
 
     out, err = skills("import", tmp_path)
     assert out == "refused: bad\nnew: good 1.0.0\n"
-    assert err.endswith("1 of 2 were refused; the others are kept")
+    assert err.endswith("1 of 2 were refused; the others are imported")
 
 
 def test_two_of_one_name_are_not_taken_for_versions(tmp_path: Path, warm_model: None) -> None:
@@ -306,7 +306,7 @@ def test_two_of_one_name_are_not_taken_for_versions(tmp_path: Path, warm_model: 
 
     out, err = skills("import", tmp_path)
     assert out == "new: one 1.0.0\nrefused: b/one\n"
-    assert "b/one: one is in it twice" in err
+    assert "b/one: one occurs twice" in err
 
 
 @needs_node

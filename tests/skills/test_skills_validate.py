@@ -44,7 +44,7 @@ WRONG: list[tuple[str, Mapping[str, bytes], str]] = [
     ("one", {"SKILL.md": document("one") + b"x" * 50_001}, "at most 50000 are kept"),
     ("one", {"SKILL.md": document("one"), "big": bytes(16 * 1024 * 1024)}, "larger than 512 files"),
     ("one", {"SKILL.md": document("one"), **{f"{n}": b"" for n in range(512)}}, "512 files"),
-    ("one", {"SKILL.md": document("one"), "a": b"", "A": b""}, "is there twice"),
+    ("one", {"SKILL.md": document("one"), "a": b"", "A": b""}, "occurs twice"),
 ]  # fmt: skip
 
 
@@ -137,7 +137,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     write(tmp_path / "one", {"SKILL.md": document("one")})
     os.mkfifo(tmp_path / "one/pipe")
 
-    assert "one: one/pipe is no file" in skills("validate", tmp_path)[1]
+    assert "one: one/pipe is not a file" in skills("validate", tmp_path)[1]
 
 
 def test_links_are_refused(tmp_path: Path) -> None:
@@ -174,4 +174,4 @@ def test_bombs_are_not_unpacked(tmp_path: Path) -> None:
     (tmp_path / "text.zip").write_text("no zip")
     assert "no zip archive" in skills("validate", tmp_path / "text.zip")[1]
     assert "neither a folder nor a file" in skills("validate", tmp_path / "nothing")[1]
-    assert "there is no SKILL.md" in skills("validate", write(tmp_path / "empty", {"a": b""}))[1]
+    assert "it has no SKILL.md" in skills("validate", write(tmp_path / "empty", {"a": b""}))[1]

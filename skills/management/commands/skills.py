@@ -61,7 +61,7 @@ class Command(ActionCommand):
             refused += one.outcome == "refused"
             self.report(one)
         if refused:
-            raise CommandError(f"{refused} of {len(found)} were refused; the others are kept")
+            raise CommandError(f"{refused} of {len(found)} were refused; the others are imported")
 
     def report(self, imported: transfer.Imported) -> None:
         self.stdout.write(f"{imported.outcome}: {imported.skill or imported.place}")
@@ -84,7 +84,7 @@ class Command(ActionCommand):
 
     def write_archive(self, path: Path, content: bytes, replace: bool) -> None:
         if path.exists() and not replace:
-            raise CommandError(f"{path} is there already; give another name, or --replace")
+            raise CommandError(f"{path} exists already; give another name, or --replace")
         path.write_bytes(content)
 
     def validate(self, *, path: Path, **options: Any) -> None:
@@ -95,4 +95,4 @@ class Command(ActionCommand):
         bad = sum(bool(one.problems) for one in found)
         if bad:
             raise CommandError(f"{bad} of {len(found)} skills have problems")
-        self.stdout.write(f"{len(found)} skills are good")
+        self.stdout.write(f"{len(found)} skills are valid")
