@@ -18,19 +18,19 @@ class RepositoryRows(Rows):
 
 
 class SourceFileRows(Rows):
-    """What is known of files; their text is where they came from."""
+    """Exports facts about files, but not their text, which stays in its source."""
 
     columns = ["repository", "path", "language", "size", "symbols", "modified_at", "indexed_at"]
 
 
 @admin.register(Repository)
 class RepositoryAdmin(Exportable, NotEditable, ModelAdmin[Repository]):
-    """Only indexing writes them."""
+    """Read-only, since only indexing writes repositories."""
 
     group, icon = "Code", "source"
     about = (
-        "Folders of code that can be searched. New ones come by the tool index_repository or by "
-        "manage.py index_repo; here they are indexed again and removed."
+        "Searchable folders of code. Add one with the tool index_repository or with "
+        "manage.py index_repo; index it again or remove it here."
     )
     rows = RepositoryRows
     list_display = ["path", "project", "files", "last_run", "unreadable", "pending", "indexed_at"]
@@ -69,12 +69,14 @@ class RepositoryAdmin(Exportable, NotEditable, ModelAdmin[Repository]):
         started = [
             services.submit(repository, f"user:{request.user.pk}") for repository in queryset
         ]
-        messages.success(request, f"{len(started)} are indexed again; see the column Last run")
+        messages.success(
+            request, f"{len(started)} are being indexed again; see the column Last run"
+        )
 
     def get_deleted_objects(
         self, objs: Iterable[Repository], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """How many files, not which: there may be thousands."""
+        """Count the files instead of listing them, since there may be thousands."""
         removed = list(objs)
         files = SourceFile.objects.filter(repository__in=removed).count()
         counts = {"repositories": len(removed), "files": files}
@@ -91,7 +93,7 @@ class RepositoryAdmin(Exportable, NotEditable, ModelAdmin[Repository]):
 @admin.register(SourceFile)
 class SourceFileAdmin(Exportable, ReadOnly, SearchByMeaning, ModelAdmin[SourceFile]):
     group, icon = "Code", "draft"
-    about = "Files as they are searched. One that should not be here is excluded in its repository."
+    about = "Files as they are indexed. To remove one, exclude it in its repository."
     rows = SourceFileRows
     search_domain = services.DOMAIN
     list_display = ["path", "repository", "language", "size", "modified_at", "indexed_at"]
@@ -103,6 +105,6 @@ class SourceFileAdmin(Exportable, ReadOnly, SearchByMeaning, ModelAdmin[SourceFi
         *("symbols", "text", "modified_at", "indexed_at"),
     ]
 
-    @admin.display(description="as it is searched")
+    @admin.display(description="indexed text")
     def text(self, file: SourceFile) -> str:
         return "\n…\n".join(services.texts_of(file))

@@ -1,4 +1,4 @@
-"""What a query names exactly: identifiers and paths among its words."""
+"""Find identifiers and paths among the words of a query."""
 
 import re
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ MAX_PATH_CHARACTERS = 400
 THIS = {"self", "Self", "this", "$this", "cls", "super", "crate"}
 
 _WORD = re.compile(r"\.?[\w$][\w$.:/\\#>?!-]*[\w$]|\w")
-# Next.js and others have folders such as `[id]` and `(shop)`.
+# Next.js and other frameworks use folders such as `[id]` and `(shop)`.
 _STEP = r"(?:[\w.@$+~-]|\[[^\]\s/]*\]|\([^)\s/]*\))"
 _PATH = re.compile(rf"{_STEP}*(?:/{_STEP}+)+")
 _FILE = re.compile(rf"{_STEP}+")
@@ -22,15 +22,15 @@ _LIKE_CODE = re.compile(r"[A-Za-z0-9]_|_[A-Za-z0-9]|[a-z0-9][A-Z]|[.#\\]|::|->")
 _QUOTED = re.compile(r"`([^`]+)`")
 _CALLED = re.compile(r"([A-Za-z_$][\w$.:]*)\(\)")
 _PLACE = re.compile(r"(?::\d+){1,2}(?!\w)|#L\d+(?:-L?\d+)?")
-"""A place in a file, as compilers and web pages write it."""
+"""Line positions in a file, as compilers and web pages write them."""
 _BACKSLASH = re.compile(r"(?<=[\w.)\]])\\(?=[\w.(\[])")
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a query names; `alone` when the query says nothing else.
+    """The names in a query; `alone` if it contains nothing else.
 
-    `identifiers` are written with dots; `whole` is the query where all of it may be a path.
+    `identifiers` are separated by dots; `whole` is the query if all of it may be a path.
     """
 
     identifiers: list[str]
@@ -44,7 +44,7 @@ class Named:
 
     @property
     def files(self) -> list[str]:
-        """Every path there is, without what stands for the folder the caller is in."""
+        """Return every path, without a prefix for the current folder."""
         found = [*([self.whole] if self.whole else []), *self.paths]
         return list(dict.fromkeys(path.removeprefix("./") for path in found))
 
@@ -66,7 +66,7 @@ def named_in(query: str) -> Named:
 
 
 def _identifiers(words: Iterable[str], query: str, *, is_single: bool) -> list[str]:
-    """Words that are written like code, or marked as code, or that are all of the query."""
+    """Return words that look like code, are marked as code, or are the whole query."""
     marked = [*_QUOTED.findall(query), *_CALLED.findall(query)]
     as_code = {word for text in marked for word in _WORD.findall(text)}
     found = [
@@ -80,7 +80,7 @@ def _identifiers(words: Iterable[str], query: str, *, is_single: bool) -> list[s
 
 
 def _code_in(word: str) -> str:
-    """With dots, and without what stands for the object or type that the code is in."""
+    """Return the word with dots, and without a reference to the enclosing object or type."""
     first, _, rest = names.normalized(word).partition(".")
     return rest if rest and first in THIS else names.normalized(word)
 
@@ -90,7 +90,7 @@ def _may_be_a_path(query: str) -> bool:
 
 
 def _is_file_name(word: str) -> bool:
-    """A known name or suffix, or a name that begins with a dot."""
+    """Return whether the word has a known name or suffix, or begins with a dot."""
     name, dot, suffix = word.rpartition(".")
     if word.lower() in BY_NAME or word.lower().partition(".")[0] in BY_NAME:
         return True

@@ -1,4 +1,4 @@
-"""Cutting a file where its own structure has borders: definitions, sections, statements."""
+"""Split a file along its structure: definitions, sections, statements."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from repositories import grammar, headings
 from repositories.grammar import Definition, Outline
 
 ROOM = 900
-"""Characters, of which code has about four for each of the 256 tokens that the model reads."""
+"""Characters per chunk; the model reads 256 tokens of about four characters of code each."""
 
 MOST_SYMBOLS = 2000
 MOST_TOGETHER = 6
@@ -19,7 +19,7 @@ _ABOVE = re.compile(r"\s*(?://|#|/\*|\*|--|;|%|@|<!--)")
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Lines of a file, counted from 1, and the names of what is defined in them."""
+    """Lines of a file, counted from 1, and the names they define."""
 
     first_line: int
     last_line: int
@@ -34,7 +34,7 @@ class CutFile:
 
 
 def cut(text: str, language: str) -> CutFile:
-    """Each line that is not blank is in one chunk; a language without structure gives one chunk."""
+    """Put each non-blank line into one chunk; text without structure gives a single chunk."""
     lines = text.split("\n")
     if language in HEADED:
         outlined = headings.outline(lines, language)
@@ -57,7 +57,7 @@ def _joined(lines: Sequence[str], unit: "Unit") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Lines that belong together; those of one `scope` may share a chunk, None shares with none."""
+    """Lines that belong together; units of one `scope` may share a chunk, except None."""
 
     first: int
     last: int
@@ -67,7 +67,7 @@ class Unit:
 
 
 class Chunker:
-    """Walks through an outline, line after line."""
+    """Splits the lines of an outline into units."""
 
     def __init__(self, lines: Sequence[str], outlined: Outline) -> None:
         self._lines, self._outlined = lines, outlined
@@ -78,7 +78,7 @@ class Chunker:
         yield from self._inside(whole, 0, len(self._lines) - 1)
 
     def _inside(self, owner: Definition, first: int, last: int) -> Iterator[Unit]:
-        """Its own lines, and what it defines."""
+        """Yield the definition's own lines and its children."""
         own = (owner.name,) if owner.name else ()
         at = first
         for child in owner.children:
@@ -98,7 +98,7 @@ class Chunker:
             yield from self._lines_of(first, last, tuple(child.names()), scope)
 
     def _with_comments(self, first: int, lowest: int) -> int:
-        """Comments and decorators right above a definition belong to it."""
+        """Return the first line, including comments and decorators directly above."""
         while first > lowest and _ABOVE.match(self._lines[first - 1]):
             first -= 1
         return max(first, lowest)
@@ -125,7 +125,7 @@ class Chunker:
             yield Unit(first, last, self._size(first, last), symbols, scope)
 
     def _border(self, first: int, last: int) -> int:
-        """The last line that fits, before the statement that lies highest in the second half."""
+        """Return the last line that fits, before the outermost statement of the second half."""
         end = first
         while end < last and self._size(first, end + 1) <= ROOM:
             end += 1
@@ -140,7 +140,7 @@ class Chunker:
 
 
 def _packed(units: Iterator[Unit]) -> Iterator[Unit]:
-    """Small neighbours together, so that a passage says something."""
+    """Merge small adjacent units, so that each passage has enough content."""
     current: Unit | None = None
     for unit in units:
         if current and current.scope is not None and _fit(current, unit):

@@ -1,4 +1,4 @@
-"""Waiting for a run: as long as the call may take, and not when its caller gives up."""
+"""Wait for a run, at most for the call's time limit or until the caller cancels."""
 
 import asyncio
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from contextd.conversations import Conversation
 from repositories import services
 
 SPARED_SECONDS = 10
-"""Of the time limit, for the answer that the run goes on."""
+"""Seconds of the time limit reserved for the answer that the run goes on."""
 
 
 async def index(caller: Caller, asked: Mapping[str, Any], talk: Conversation) -> services.State:
-    """Start or join a run, tell how far it is, and return how it stands when it or time ends."""
+    """Start or join a run, report progress, and return its state at its end or the time limit."""
     await talk.take_time()
     starting = asyncio.create_task(talk.do(partial(services.begin, caller, **asked)))
     try:
@@ -29,7 +29,7 @@ async def index(caller: Caller, asked: Mapping[str, Any], talk: Conversation) ->
 
 
 async def _give_up(starting: asyncio.Task[services.Started], talk: Conversation) -> None:
-    """End the run that was begun, unless somebody else began it or waits for it too."""
+    """Cancel the run, unless another caller started it or waits for it."""
     started = await starting
     if started.is_new:
         await talk.do(partial(jobs.give_up, started.job_id))

@@ -1,4 +1,4 @@
-"""Finding code: what the query names exactly first, then what fits by words and meaning."""
+"""Find code: exact names in the query first, then matches by words and meaning."""
 
 import os
 import re
@@ -22,8 +22,8 @@ from repositories.languages import KNOWN
 from repositories.models import Repository, SourceFile
 
 SHARES = (1.0, 0.1, 0.05)
-"""How much each of the best passages of a file counts. Among files that fit equally well, one with
-several good passages comes first. docs/retrieval.md compares other shares.
+"""Weights of a file's best passages, so that among equal files the one with more good passages
+comes first. docs/retrieval.md compares other weights.
 """
 
 Found = TypeVar("Found")
@@ -31,17 +31,17 @@ Found = TypeVar("Found")
 PASSAGES_PER_FILE = 10
 MAX_PASSAGES = 300
 DEEPEST_PASSAGES = 3000
-"""How many passages are read where fewer gave too few files, since some were copies or are gone."""
+"""Maximum passages read if fewer give too few files, since some are copies or deleted."""
 
 MAX_EXACT = 20
-"""A name that more files define does not show where to look."""
+"""Maximum files that define a name; a more common name does not help to locate anything."""
 
 MAX_EXACT_COPIES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where to look; `files` is None if no file is left out."""
+    """The scope of a search; `files` is None if no file is excluded."""
 
     projects: frozenset[int] | None
     files: QuerySet[SourceFile] | None
@@ -56,7 +56,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A file with its best passages; `exact` when the query names it, or what it defines."""
+    """A file with its best passages; `exact` if the query names it or one of its definitions."""
 
     file: SourceFile
     score: float
@@ -72,7 +72,7 @@ class Matches:
 
     @property
     def answers(self) -> list[int]:
-        """The files that are more like the query than unrelated texts are."""
+        """Return the files more similar to the query than unrelated text is."""
         return [one.file.pk for one in self.matches if one.score >= search.NOISE]
 
 
@@ -94,7 +94,7 @@ def scope_of(
     paths: Sequence[str] = (),
     languages: Sequence[str] = (),
 ) -> Scope | None:
-    """None if no project is known. A path in a repository means that repository alone."""
+    """Return None if no project is known. A path in a repository limits to that repository."""
     within = caller.projects
     files = SourceFile.objects.matching(conditions_of(paths))
     if languages:
@@ -129,7 +129,7 @@ def indexed_in(within: frozenset[int] | None) -> list[Repository]:
 
 
 def project_at(caller: Caller, path: str | None, git_remote: str | None) -> Project | None:
-    """The project of a folder, by the path as it is written or without links."""
+    """Return the project of a folder, by its path as written or with links resolved."""
     found = (
         projects.find(caller, spelling, git_remote)
         for spelling in (spellings(caller, path) if path else [None])
@@ -138,7 +138,7 @@ def project_at(caller: Caller, path: str | None, git_remote: str | None) -> Proj
 
 
 def spellings(caller: Caller, path: str) -> list[str]:
-    """The path as it is written and, for callers on this machine, without links."""
+    """Return the path as written and, for callers on this machine, with links resolved."""
     return (
         list(dict.fromkeys([path, os.path.realpath(path)]))
         if caller.is_from_this_machine
@@ -147,7 +147,7 @@ def spellings(caller: Caller, path: str) -> list[str]:
 
 
 def holding(caller: Caller, path: str) -> Repository | None:
-    """The innermost repository that the path is in, if the caller may see it."""
+    """Return the innermost repository around the path, if the caller may see it."""
     above = {
         str(folder)
         for spelling in spellings(caller, path)
@@ -165,39 +165,39 @@ def is_gone(repository: Repository) -> bool:
 
 
 def conditions_of(globs: Sequence[str]) -> list[tuple[bool, str]]:
-    """Patterns as the database reads them, with whether each lets files in. Raises Invalid."""
+    """Return patterns for the database, each with whether it includes files. Raises Invalid."""
     found = []
     for glob in globs:
         try:
             (pattern,) = rules.patterns([glob]).patterns
         except ValueError as error:
             raise Invalid(
-                f"paths holds a pattern that git would not read: {error}", field="paths"
+                f"paths has a pattern that is invalid in git: {error}", field="paths"
             ) from None
         if pattern.include is None or pattern.regex is None:
-            raise Invalid(f"paths holds {glob!r}, which matches nothing", field="paths")
+            raise Invalid(f"paths has {glob!r}, which matches nothing", field="paths")
         found.append((pattern.include, _as_posix(pattern.regex.pattern)))
     return found
 
 
 def _as_posix(expression: str) -> str:
-    """PostgreSQL knows no named groups, and names characters within brackets by `[:`."""
+    """Adapt an expression to PostgreSQL: no named groups, and `[:` starts a character class."""
     expression = expression.replace("?P<ps_d>", "?:")
     return re.sub(r"(?<!\\)\[([:.=])", r"[\\\1", expression)
 
 
 def known_languages(names: Sequence[str]) -> Sequence[str]:
-    """Raises Invalid where there is no such language."""
+    """Return the names in the index. Raises Invalid for an unknown language."""
     if unknown := sorted(set(names) - set(KNOWN)):
         raise Invalid(
-            f"languages holds {', '.join(unknown)}; there are: {', '.join(KNOWN)}",
+            f"unknown languages: {', '.join(unknown)}; known are: {', '.join(KNOWN)}",
             field="languages",
         )
     return names
 
 
 def find(query: str, scope: Scope, limit: int) -> Matches:
-    """Return at most one match for each file, first those that the query names exactly."""
+    """Return at most one match per file, exact ones first."""
     exact = {one.key: one for one in exactly(asking.named_in(query), scope)}
     for most in (min(PASSAGES_PER_FILE * limit, MAX_PASSAGES), DEEPEST_PASSAGES):
         found = _passages(query, scope, scope.files, most)
@@ -220,7 +220,7 @@ def _passages(
 
 
 def exactly(named: Named, scope: Scope) -> list[Graded]:
-    """Files that have one of the paths, or define one of the identifiers; whole paths first."""
+    """Return files with one of the paths or identifiers; whole paths first."""
     if not named.text:
         return []
     candidates = _named(named, scope)
@@ -237,7 +237,7 @@ def exactly(named: Named, scope: Scope) -> list[Graded]:
 
 
 def _grade_exact(named: Named, scope: Scope, files: QuerySet[SourceFile]) -> list[Graded]:
-    """Grade files, first those with a passage that defines what is named."""
+    """Grade files, first those with a passage that defines a named identifier."""
     found = _passages(named.text, scope, files, MAX_PASSAGES)
     defining = [hit for hit in found.hits if defines(hit, named.identifiers)]
     known = {hit.record_id for hit in defining}
@@ -246,7 +246,7 @@ def _grade_exact(named: Named, scope: Scope, files: QuerySet[SourceFile]) -> lis
 
 
 def _named(named: Named, scope: Scope) -> Any:
-    """A queryset of files; `rank` is 0 for those whose whole path is named."""
+    """Return a queryset of files; `rank` is 0 if the whole path is named."""
     relative = [path.lstrip("/") for path in named.files]
     whole = Q(path__in=relative) | Q(place__in=[p for p in named.files if p.startswith("/")])
     condition = whole | _defining(named.identifiers)
@@ -259,9 +259,9 @@ def _named(named: Named, scope: Scope) -> Any:
 
 
 def _defining(identifiers: Sequence[str]) -> Q:
-    """A qualified name may begin with a module or package, of which the file says nothing.
+    """Match a qualified name that may begin with a module or package the file does not name.
 
-    So `acme.shop.Cart.cancel` is `Cart.cancel` too, and `cart.cancel` a `cancel` below `cart`.
+    So `acme.shop.Cart.cancel` also matches `Cart.cancel`, and `cart.cancel` a `cancel` in `cart`.
     """
     known = [name for one in identifiers for name in _qualified(one)]
     condition = Q(symbols__overlap=known)
@@ -284,7 +284,7 @@ def defines(hit: search.Hit, identifiers: Sequence[str]) -> bool:
 
 
 def grade(hits: Iterable[search.Hit], *, exact: bool = False) -> list[Graded]:
-    """Files by what their best passages score together, best first."""
+    """Sort files by the combined score of their best passages, best first."""
     by_file: dict[int, list[search.Hit]] = {}
     for hit in hits:
         by_file.setdefault(hit.record_id, []).append(hit)
@@ -298,9 +298,9 @@ def score_of(hits: Sequence[search.Hit]) -> float:
 
 
 def present(found: Mapping[int, Found]) -> Iterator[tuple[SourceFile, Found]]:
-    """By key, in their order, each file once, without those that have been deleted since.
+    """Yield each file once, in the given order, without files deleted since.
 
-    Copies that work trees of a project have of a file count as one.
+    Copies of a file in several work trees of a project count as one.
     """
     files = SourceFile.objects.select_related("repository__project").defer("symbols")
     known = files.in_bulk(list(found))

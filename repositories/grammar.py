@@ -1,4 +1,4 @@
-"""What a piece of code defines, and where its statements begin, by its tree-sitter grammar."""
+"""Find definitions and starts of statements in code with its tree-sitter grammar."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ input_object_type_definition enum_type_definition create_table create_function c
 decl_function
 """
 DEFINITIONS = frozenset(_DEFINITIONS.split())
-# They define something where their value is a function, or a class.
+# These are definitions if their value is a function or a class.
 BINDINGS = frozenset({"variable_declarator", "public_field_definition", "field_definition"})
 FUNCTIONS = frozenset({"arrow_function", "function_expression", "function", "class"})
 _WRAPPERS = """
@@ -54,12 +54,12 @@ identifier type_identifier simple_identifier field_identifier property_identifie
 function_name message_name service_name enum_name rpc_name object_reference word variable_name
 """
 NAMES = frozenset(_NAMES.split())
-# In languages where everything is a call, or a block.
+# Languages in which every definition is a call or a block.
 GENERAL = {"elixir": "call", "hcl": "block"}
 CALLS_THAT_DEFINE = {"def", "defp", "defmodule", "defmacro", "defprotocol", "defimpl"}
 
 
-# Outside of functions they bind a name that other files may use.
+# Outside of functions these bind a name that other files may use.
 _VARIABLES = """
 assignment assignment_statement variable_declarator public_field_definition field_definition
 const_spec var_spec const_item static_item const_element preproc_def preproc_function_def
@@ -67,7 +67,7 @@ declaration field_declaration property_declaration val_definition var_definition
 variable_assignment static_final_declaration
 """
 VARIABLES = frozenset(_VARIABLES.split())
-# On one line, too, they may hold one of those.
+# These may contain one of the above, even on a single line.
 _DECLARING = """
 expression_statement const_declaration var_declaration var_spec_list field_declaration
 variable_declaration lexical_declaration export_statement declaration_command class_body
@@ -79,13 +79,13 @@ _LOCAL = re.compile(r"function|method|lambda|arrow|closure|constructor|subroutin
 _CONSTANT = re.compile(r"k?[A-Z]\w*")
 _CONSTANT_WORDS = re.compile(r"(?:\w+\s+)*?(?:const|static|final|readonly)\b")
 _RECEIVER = re.compile(r"(\w+)\s*(?:\[[^\]]*\])?\s*,?\s*\)$")
-"""The type that a method of Go belongs to."""
+"""Matches the receiver type of a Go method."""
 _IDENTIFIER = re.compile(r"\$?([^\W\d]\w*)")
 
 
 @dataclass(slots=True)
 class Definition:
-    """Something with a name, the lines it takes (counted from 0) and what is defined inside."""
+    """A named definition, its lines (counted from 0) and the definitions inside it."""
 
     name: str
     first: int
@@ -94,7 +94,7 @@ class Definition:
     children: "list[Definition]" = field(default_factory=list)
 
     def names(self) -> Iterator[str]:
-        """Its own, and those inside."""
+        """Yield its own name and those inside."""
         if self.name:
             yield self.name
         for child in self.children:
@@ -103,8 +103,8 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The whole text as a definition without a name; `starts` are lines where a statement begins,
-    with how deep it lies; `variables` are constants and variables outside of functions."""
+    """The whole text as an unnamed definition; `starts` maps first lines of statements to their
+    depth; `variables` are constants and variables outside of functions."""
 
     whole: Definition
     starts: dict[int, int]
@@ -112,7 +112,7 @@ class Outline:
 
 
 def outline(text: str, language: str) -> Outline:
-    """What cannot be parsed has fewer definitions, and is no error."""
+    """Outline the text; code that cannot be parsed has fewer definitions, and is no error."""
     whole = Definition("", 0, text.count("\n"))
     starts: dict[int, int] = {}
     try:
@@ -138,14 +138,14 @@ def outline(text: str, language: str) -> Outline:
 
 
 def _is_open(node: "Node", is_local: bool, is_definition: bool) -> bool:
-    """Whether there may be a statement or a name in it that counts."""
+    """Return whether it may contain relevant statements or names."""
     if node.start_point[0] != node.end_point[0] or node.type in WRAPPERS or node.type in BINDINGS:
         return True
     return not is_local and (node.type in DECLARING or is_definition)
 
 
 def _variables(node: "Node", owner: Definition) -> Iterator[str]:
-    """The names it binds; within a class only those of constants."""
+    """Yield the names it binds; within a class only constants."""
     if node.type not in VARIABLES:
         return
     for name in _bound(node):
@@ -156,7 +156,7 @@ def _variables(node: "Node", owner: Definition) -> Iterator[str]:
 
 
 def _is_called_constant(node: "Node") -> bool:
-    """By a word such as `final`, which may stand two levels above."""
+    """Detect a keyword such as `final`, which may be two levels above."""
     outer: Node | None = node
     for _ in range(3):
         if outer is not None:
@@ -178,7 +178,7 @@ def _bound(node: "Node") -> Iterator[str]:
 
 
 def _identifiers(target: "Node") -> Iterator[str]:
-    """Those of a name, or of names side by side; none of a call, an index or a function of C."""
+    """Yield plain names, even several; none of a call, an index or a C function."""
     if target.type in ("init_declarator", "pointer_declarator", "array_declarator"):
         inner = target.child_by_field_name("declarator")
         yield from _identifiers(inner) if inner is not None else ()
@@ -191,7 +191,7 @@ def _identifiers(target: "Node") -> Iterator[str]:
 
 
 def _naming(root: "Node", language: str) -> Callable[["Node"], str]:
-    """What says the name of what a node defines; it is empty where it defines nothing."""
+    """Return a function that names a node's definition; its result is empty if there is none."""
     if language not in heads.LANGUAGES:
         return partial(_name, language=language)
     code, offset = root.text or b"", root.start_byte
@@ -211,7 +211,7 @@ def _definition(node: "Node", owner: Definition, name: str) -> Definition | None
     while outer.parent is not None and outer.parent.type in WRAPPERS:
         outer = outer.parent
     is_head = owner.first == outer.start_point[0] and f".{owner.name}".endswith(f".{name}")
-    if is_head:  # of what it lies in
+    if is_head:  # the name of the enclosing node
         return None
     last = node.end_point[0] - (node.end_point[1] == 0)
     qualified = f"{owner.name}.{name}" if owner.name else name
@@ -222,7 +222,7 @@ def _defines(node: "Node") -> bool:
     if node.type in BINDINGS:
         value = node.child_by_field_name("value")
         return value is not None and value.type in FUNCTIONS
-    if node.type.endswith("_specifier"):  # of C: a mention of a type has no body
+    if node.type.endswith("_specifier"):  # C: a mere mention of a type has no body
         return node.child_by_field_name("body") is not None
     return node.type in DEFINITIONS
 
@@ -232,7 +232,7 @@ def _name(node: "Node", language: str) -> str:
         return ""
     if node.type == "call":
         return _name_in_call(node)
-    if node.type == "block":  # of HCL, such as `resource "aws_instance" "web"`
+    if node.type == "block":  # HCL, such as `resource "aws_instance" "web"`
         return _text(node).partition("{")[0].replace('"', "").strip()
     named = node.child_by_field_name("name") or _declared(node) or node.child_by_field_name("type")
     if named is None:
@@ -243,7 +243,7 @@ def _name(node: "Node", language: str) -> str:
 
 
 def _declared(node: "Node") -> "Node | None":
-    """In C a name lies inside of pointers, parameters and brackets."""
+    """Unwrap a C declarator: pointers, parameters and brackets enclose the name."""
     inner = node.child_by_field_name("declarator")
     while inner is not None and (deeper := inner.child_by_field_name("declarator")):
         inner = deeper
@@ -251,7 +251,7 @@ def _declared(node: "Node") -> "Node | None":
 
 
 def _name_in_call(node: "Node") -> str:
-    """`def name(...)` of Elixir is a call with a call in it."""
+    """Return the name in Elixir's `def name(...)`, a call nested in a call."""
     target = node.child_by_field_name("target")
     if target is None or _text(target) not in CALLS_THAT_DEFINE:
         return ""

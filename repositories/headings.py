@@ -1,4 +1,4 @@
-"""The sections of a text that has headings: Markdown, reStructuredText."""
+"""Outline texts with headings: Markdown and reStructuredText."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ _FENCE = re.compile(r"\s*(```|~~~)")
 _UNDERLINE = re.compile(r"([=\-~^\"'#*+`:.])\1{2,}\s*$")
 
 Heading = tuple[int, int, str]
-"""Line, level, words."""
+"""Line, level and text of a heading."""
 
 
 def outline(lines: Sequence[str], language: str) -> Outline:
@@ -39,7 +39,7 @@ def _of_markdown(lines: Sequence[str]) -> Iterator[Heading]:
 
 
 def _of_rst(lines: Sequence[str]) -> Iterator[Heading]:
-    """Levels are in the order in which their marks come first."""
+    """Yield headings; levels follow the order in which their marks first occur."""
     marks: list[str] = []
     for number in range(len(lines) - 1):
         title, below = lines[number], lines[number + 1]

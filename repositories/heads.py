@@ -1,18 +1,18 @@
-"""What is defined, by its first words, where the grammar of a language does not tell the name.
+"""Find a definition's name in its first words, for grammars that do not mark it.
 
-The tree says where something begins and ends, and of which type it is.
+The syntax tree supplies the beginning, the end and the node type.
 """
 
 import re
 
 LONGEST = 400
 
-# Of the type of a node, a space, and its text.
+# Matched against the node type, a space, and the node's text.
 _BY_LANGUAGE = {
     "elm": r"""
         (?:value|type|type_alias)_declaration\s (?:type\s+)?(?:alias\s+)? (?P<name>\w+)
     """,
-    # Commands, units and blocks are all that its grammar knows.
+    # Its grammar has only commands, units and blocks.
     "groovy": r"""
         (?:end_)?command\s
         (?:(?:public|private|protected|static|final|abstract|synchronized)\s+)*
@@ -62,6 +62,6 @@ LANGUAGES = frozenset(_HEADS)
 
 
 def name(node_type: str, begins: str, language: str) -> str:
-    """Empty where it defines nothing; `begins` is the beginning of its text, of about `LONGEST`."""
+    """Return the defined name, or ""; `begins` is the beginning of the node's text."""
     found = _HEADS[language].match(f"{node_type} {begins}")
     return found["name"] if found else ""

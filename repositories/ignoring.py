@@ -1,4 +1,4 @@
-"""Ignore files: each counts for the folder it lies in, and the nearest one has the last word."""
+"""Apply ignore files: each covers its own folder, and the nearest one takes precedence."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -13,9 +13,9 @@ FOLDERS_REMEMBERED = 10_000
 
 
 class Ignores:
-    """Reads the ignore files of these names below `root` when they are needed.
+    """Reads ignore files with the given names below `root` on demand.
 
-    Of the names, a later one goes before an earlier one; links are not followed.
+    Later names take precedence over earlier ones; links are not followed.
     """
 
     def __init__(self, root: Path, names: Sequence[str]) -> None:
@@ -23,7 +23,7 @@ class Ignores:
         self._specs_of = lru_cache(FOLDERS_REMEMBERED)(self._read)
 
     def verdict(self, path: str, *, is_folder: bool = False) -> bool | None:
-        """True: ignored; False: expressly not; None: nothing is said. Its folders are not asked."""
+        """Return True if ignored, False if re-included, else None, whatever the parent folders."""
         asked = f"{path}/" if is_folder else path
         for folder in PurePosixPath(path).parents:
             inside = asked if str(folder) == "." else asked.removeprefix(f"{folder}/")
@@ -33,14 +33,14 @@ class Ignores:
         return None
 
     def verdict_within(self, path: str) -> bool | None:
-        """As `verdict`, and what lies in an ignored folder is ignored."""
+        """Return the verdict, with everything in an ignored folder ignored."""
         folders = [str(folder) for folder in PurePosixPath(path).parents][:-1]
         if any(self.verdict(folder, is_folder=True) for folder in reversed(folders)):
             return True
         return self.verdict(path)
 
     def re_includes_below(self, folder: str) -> bool:
-        """Whether a file of the last name lets something in that may lie in an ignored folder."""
+        """Return whether a file of the last name re-includes what may be in an ignored folder."""
         name = PurePosixPath(folder).name
         return any(
             not pattern.include and name in str(pattern.pattern).lstrip("!").split("/")
@@ -56,7 +56,7 @@ class Ignores:
 
 
 def _spec_in(file: Path) -> GitIgnoreSpec | None:
-    """Lines that are no patterns say nothing, as in git."""
+    """Parse an ignore file; skip lines that are not valid patterns, as git does."""
     try:
         if file.is_symlink() or not file.is_file() or file.stat().st_size > LARGEST:
             return None

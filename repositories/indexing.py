@@ -1,4 +1,4 @@
-"""One run over a repository: what is new or changed is indexed, what is gone is forgotten."""
+"""Run over a repository: index new and changed files, forget deleted ones."""
 
 import os
 import time
@@ -31,7 +31,7 @@ MOST_ERRORS = 100
 
 @dataclass(slots=True)
 class Tally:
-    """What a run has found so far."""
+    """The counts of a run so far."""
 
     added: int = 0
     changed: int = 0
@@ -65,11 +65,11 @@ class Tally:
 
 
 def run(repository: Repository, hold: Hold) -> dict[str, Any]:
-    """Each batch of files is a transaction, so whatever ends the run, the next one goes on."""
+    """Index in batches, each in a transaction, so that the next run resumes after any end."""
     started = time.monotonic()
     root = Path(repository.path)
     if not roots.is_readable(root):
-        raise Invalid(f"{root} is not a folder that the server may read any more", field="path")
+        raise Invalid(f"{root} is no longer a folder that the server may read", field="path")
     tally = Run(repository, root, hold).go()
     report = tally.as_report(time.monotonic() - started)
     Repository.objects.filter(pk=repository.pk).update(report=report, indexed_at=timezone.now())
@@ -99,7 +99,7 @@ class Run:
         return self._tally
 
     def _index(self, batch: Sequence[tuple[SourceText, str]]) -> None:
-        """All of them together; where that fails one by one, so that one costs no other."""
+        """Index the batch; if that fails, go file by file, so that a bad one affects no other."""
         try:
             self._write([passages.index(*one, report=self._report) for one in batch])
         except (Stopped, OperationalError):
@@ -143,22 +143,22 @@ class Run:
         except Skipped as skipped:
             self._tally.skipped[skipped.reason] += 1
         except (FileNotFoundError, NotADirectoryError):
-            pass  # git lists what was deleted and not committed yet
+            pass  # git also lists deleted files until that is committed
         except OSError as error:
             self._unreadable.add(path)
             self._tally.fail(path, error.strerror or str(error))
         return None
 
     def _may_be_there(self, path: str) -> bool:
-        """It or a folder that it lies in could not be read, which is not to say that it is gone."""
+        """Return whether it may exist although it, or a parent folder, could not be read."""
         place = PurePosixPath(path)
         return not self._unreadable.isdisjoint(map(str, (place, *place.parents)))
 
     def _write(self, batch: Sequence[Indexed]) -> None:
-        """The job stays ours until all of it is stored, or nothing is."""
+        """Store the batch completely or not at all, while the job is held."""
         with limits.transaction():
             self._hold.keep()
-            # Locked, since its project may be merged into another one.
+            # Lock it, since its project may be merged into another one.
             repository = Repository.objects.select_for_update(no_key=True).get(
                 pk=self._repository.pk
             )
@@ -205,7 +205,7 @@ def forget_files(keys: Sequence[int]) -> None:
 
 
 def oldest_first(root: Path, paths: Iterable[str]) -> Sequence[str]:
-    """What is stored last is embedded first: what somebody works on now."""
+    """Sort by modification time: what is stored last, and likely in use, is embedded first."""
 
     def changed_at(path: str) -> float:
         try:

@@ -1,4 +1,4 @@
-"""Which language a file is in, by its name or its first line; the names are tree-sitter's."""
+"""Detect a file's language by its name or first line; names are tree-sitter's."""
 
 import re
 from pathlib import PurePosixPath

@@ -1,4 +1,4 @@
-"""Which files a folder has: what git knows and does not ignore, else all that is not ignored."""
+"""List the files of a folder: those git does not ignore or, without git, all not ignored."""
 
 import os
 import subprocess
@@ -17,18 +17,18 @@ OWN_IGNORE_FILE = ".contextdignore"
 
 
 class NotARepository(Exception):
-    """What lies in `.git` is nothing that git knows."""
+    """Raised if `.git` is not a valid repository."""
 
 
 def files_in(root: Path) -> Iterator[str]:
-    """Paths relative to `root`, with `/`; some may be gone, or links, or not files at all."""
+    """Yield paths relative to `root`, with `/`; some may be deleted, links or not files."""
     listed = _listed_by_git(root)
     if listed is None:
         yield from _walk(root)
         return
     for path in listed:
         if path.endswith("/"):
-            continue  # another repository that is not a part of this one
+            continue  # a nested repository that is not a submodule
         if os.path.isdir(root / path) and not os.path.islink(root / path):
             if is_real(root / path):
                 yield from (f"{path}/{inside}" for inside in files_in(root / path))
@@ -37,14 +37,14 @@ def files_in(root: Path) -> Iterator[str]:
 
 
 def is_real(path: Path) -> bool:
-    """Whether no part of the way there is a link."""
+    """Return whether no part of the path is a link."""
     return os.path.realpath(path) == str(path)
 
 
 def _listed_by_git(root: Path) -> Sequence[str] | None:
-    """None if `root` is no work tree, or a folder that the one around it ignores.
+    """Return git's files; None outside of a work tree, or in a folder that it ignores.
 
-    Raises Internal if git fails: what it ignores must not be indexed then.
+    Raises Internal if git fails, since ignored files must not be indexed then.
     """
     if not _is_in_work_tree(root) or not _git(root, "check-ignore", "-q", ".", fine={0, 1})[0]:
         return None
@@ -64,12 +64,12 @@ def _is_in_work_tree(root: Path) -> bool:
 def _git(root: Path, *arguments: str, fine: Collection[int] = (0,)) -> tuple[int, str]:
     """Return exit status and output.
 
-    Raises NotARepository, or Internal for another status that is not `fine`, or none at all.
+    Raises NotARepository, or Internal if the status is not `fine` or git cannot run.
     """
     try:
         ended = git.ask(root, *arguments, seconds=GIT_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Internal(f"git cannot be asked about {root}: {error}") from None
+        raise Internal(f"git cannot be run in {root}: {error}") from None
     if ended.returncode not in fine:
         complaint = ended.stderr.decode(errors="replace").strip()
         if "not a git repository" in complaint:
@@ -79,7 +79,7 @@ def _git(root: Path, *arguments: str, fine: Collection[int] = (0,)) -> tuple[int
 
 
 def _walk(root: Path) -> Iterator[str]:
-    """Without following links, so cycles end; a folder that cannot be opened is listed itself."""
+    """Walk without following links, so cycles end; yield folders that cannot be opened."""
     ignores = Ignores(root, [".gitignore", OWN_IGNORE_FILE])
     folders = [""]
     while folders:
@@ -105,7 +105,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]] | None:
 
 
 def _is_left_out(ignores: Ignores, folder: str) -> bool:
-    """By an ignore file, else by our own rules, which avoids a walk through a million files."""
+    """Return whether an ignore file or our own rules exclude the folder, to skip huge trees."""
     verdict = ignores.verdict(folder, is_folder=True)
     if verdict is None:
         is_vendored = rules.by_name(f"{folder}/") is Reason.VENDORED

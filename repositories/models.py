@@ -1,4 +1,4 @@
-"""Repositories: folders of code, and what is indexed of their files."""
+"""Repositories: folders of code, and their indexed files."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -19,7 +19,7 @@ class RepositoryQuerySet(models.QuerySet["Repository"]):
 
 
 class Repository(models.Model):
-    """A folder that is indexed, with how it was asked for last and what came of it."""
+    """An indexed folder, with the options and the report of its last run."""
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="repositories")
     path = models.CharField(max_length=MAX_PATH_LENGTH, help_text="Where the server reads it")
@@ -37,7 +37,9 @@ class Repository(models.Model):
         verbose_name_plural = "repositories"
         ordering = ["path"]
         constraints = [
-            models.UniqueConstraint(MD5("path"), name="repository_once"),  # too long for an index
+            models.UniqueConstraint(
+                MD5("path"), name="repository_once"
+            ),  # the path is too long for an index
         ]
 
     def __str__(self) -> str:
@@ -53,9 +55,9 @@ class SourceFileQuerySet(models.QuerySet["SourceFile"]):
         )
 
     def matching(self, conditions: Sequence[tuple[bool, str]]) -> Self:
-        """Files by path. Each regular expression lets files in or, with False, leaves them out.
+        """Filter by path. Each regular expression includes files or, with False, excludes them.
 
-        The last one that matches decides. Where the first one leaves out, all others are in.
+        The last match decides. If the first one excludes, all other files are included.
         """
         begins_with_all = not conditions or not conditions[0][0]
         chosen = models.Q() if begins_with_all else models.Q(pk__in=[])
@@ -65,13 +67,13 @@ class SourceFileQuerySet(models.QuerySet["SourceFile"]):
         return self.filter(chosen)
 
     def digests(self) -> dict[str, tuple[int, str]]:
-        """Key and digest by path."""
+        """Return key and digest by path."""
         rows: Any = self.values_list("path", "pk", "digest")
         return {path: (pk, digest) for path, pk, digest in rows.iterator()}
 
 
 class SourceFile(models.Model):
-    """A file as it was when it was indexed; its text is in its passages."""
+    """A file as of its indexing; its text is in its passages."""
 
     repository = models.ForeignKey(Repository, models.CASCADE, related_name="files", db_index=False)
     path = models.CharField(max_length=MAX_PATH_LENGTH, help_text="Within the repository")

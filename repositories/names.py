@@ -1,4 +1,4 @@
-"""Names as programs write them: the parts of a qualified name, and what it is also known by."""
+"""Split qualified names of programs into parts, and derive their shorter forms."""
 
 import re
 from collections.abc import Iterable
@@ -9,29 +9,29 @@ _MARKS = "?!"
 
 
 def parts_of(name: str) -> list[str]:
-    """`Shop::Cart#empty?`, `Shop\\Cart->empty` and `shop.Cart.empty` all have three parts."""
+    """Split a name: `Shop::Cart#empty?`, `Shop\\Cart->empty`, `shop.Cart.empty` have 3 parts."""
     return [part for part in _SEPARATOR.split(_TYPE_PARAMETERS.sub("", name)) if part]
 
 
 def normalized(name: str) -> str:
-    """The name with dots, without the marks that Ruby, Julia and others end names with."""
+    """Return the name with dots, without the final marks of Ruby, Julia and others."""
     return ".".join(part.rstrip(_MARKS) or part for part in parts_of(name))
 
 
 def suffixes_of(name: str) -> list[str]:
-    """`a.b.c`, `b.c`, `c`."""
+    """Return `a.b.c`, `b.c` and `c` for `a.b.c`."""
     parts = normalized(name).split(".")
     return [".".join(parts[start:]) for start in range(len(parts))]
 
 
 def known_as(symbols: Iterable[str]) -> list[str]:
-    """Every name that a file with these definitions is found by."""
+    """Return every name that finds a file with these definitions."""
     known = (name for symbol in symbols for name in (symbol, *suffixes_of(symbol)) if name)
     return list(dict.fromkeys(known))
 
 
 def shortened(name: str, most: int) -> str:
-    """The end of a qualified name that is too long, from the beginning of a part where possible."""
+    """Return the end of a long qualified name, from the start of a part if possible."""
     if len(name) <= most:
         return name
     fitting = (name[found.end() :] for found in _SEPARATOR.finditer(name))

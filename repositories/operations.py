@@ -33,13 +33,13 @@ class IndexRepository(Request):
 
     path: Path
     include_patterns: Annotated[
-        Globs, Field(description="Only files that match one, as in .gitignore: src/**/*.py")
+        Globs, Field(description="Only files that match a pattern, as in .gitignore: src/**/*.py")
     ] = []
-    exclude_patterns: Annotated[Globs, Field(description="No files that match one")] = []
+    exclude_patterns: Annotated[Globs, Field(description="Skip files that match a pattern")] = []
     max_file_size: Annotated[
         int,
         Clamp(1, services.MOST_BYTES),
-        Field(description="Bytes, up to 10 MB; larger files are left out"),
+        Field(description="Bytes, up to 10 MB; larger files are skipped"),
     ] = 1024 * 1024
 
 
@@ -48,28 +48,28 @@ class RepositoryStatus(Result):
     project: str
     state: Annotated[
         Literal["queued", "running", "done", "failed", "cancelled", "never"],
-        Field(description="Of the newest run, or the one that was asked for"),
+        Field(description="State of the requested run, else of the newest one"),
     ]
     job_id: Annotated[str | None, Field(description="Id of that run")]
-    files_indexed: Annotated[int, Field(description="Files that can be found now")]
+    files_indexed: Annotated[int, Field(description="Number of searchable files")]
     include_patterns: list[str]
     exclude_patterns: list[str]
     max_file_size: int
-    indexed_at: Annotated[datetime | None, Field(description="When a run has ended last")]
+    indexed_at: Annotated[datetime | None, Field(description="When the last run ended")]
     added: int = 0
     changed: int = 0
     unchanged: int = 0
-    removed: Annotated[int, Field(description="Deleted, renamed, or left out by now")] = 0
-    skipped: Annotated[dict[str, int], Field(description="Files left out, by reason")] = {}
+    removed: Annotated[int, Field(description="Files deleted, renamed or newly excluded")] = 0
+    skipped: Annotated[dict[str, int], Field(description="Skipped files by reason")] = {}
     failed: Annotated[int, Field(description="Files that could not be read")] = 0
-    errors: Annotated[list[FileError], Field(description="The first hundred of those")] = []
-    seconds: Annotated[float, Field(description="How long the run took")] = 0
-    done: Annotated[int, Field(description="Files that the run has looked at")] = 0
+    errors: Annotated[list[FileError], Field(description="The first hundred of these")] = []
+    seconds: Annotated[float, Field(description="Duration of the run in seconds")] = 0
+    done: Annotated[int, Field(description="Files processed so far")] = 0
     total: int = 0
     current_path: str = ""
-    passages: Annotated[int, Field(description="Of all files of the project")] = 0
+    passages: Annotated[int, Field(description="Passages of all files of the project")] = 0
     passages_pending: Annotated[
-        int, Field(description="Those found by words alone yet; meaning follows by itself")
+        int, Field(description="Passages found only by words until they are embedded")
     ] = 0
     notice: Notice = None
 
@@ -84,10 +84,10 @@ async def index(caller: Caller, request: IndexRepository, talk: Conversation) ->
 
 
 class GetIndexStatus(Request):
-    """See how far the indexing of a repository is, and what it has found."""
+    """Get the progress and the results of indexing a repository."""
 
-    path: Annotated[AbsolutePath | None, Field(description="Path that was indexed")] = None
-    job_id: Annotated[RecordId | None, Field(description="Or the id of the run")] = None
+    path: Annotated[AbsolutePath | None, Field(description="Path of the repository")] = None
+    job_id: Annotated[RecordId | None, Field(description="Id of the run, instead of a path")] = None
 
 
 @operation("index_status", effect="read", timeout=5)
@@ -96,10 +96,10 @@ def get_status(caller: Caller, request: GetIndexStatus) -> RepositoryStatus:
 
 
 class CancelIndex(Request):
-    """End a run of index_repository that is on its way; what it has indexed so far stays."""
+    """Cancel a run of index_repository; what it has indexed so far stays."""
 
-    path: Annotated[AbsolutePath | None, Field(description="Path that is indexed")] = None
-    job_id: Annotated[RecordId | None, Field(description="Or the id of the run")] = None
+    path: Annotated[AbsolutePath | None, Field(description="Path of the repository")] = None
+    job_id: Annotated[RecordId | None, Field(description="Id of the run, instead of a path")] = None
 
 
 @operation("index_cancel", effect="write", timeout=5)
@@ -140,46 +140,48 @@ class SearchRepository(Request):
 
     query: Annotated[Filled, Field(max_length=1000, description="What to look for")]
     project_path: Annotated[
-        AbsolutePath | None, Field(description="Only this project, or this repository of it")
+        AbsolutePath | None, Field(description="Only this project or repository")
     ] = None
     git_remote: Annotated[
         Text | None,
-        Field(max_length=500, description="URL of the clone's origin remote, to know the project"),
+        Field(
+            max_length=500, description="URL of the clone's origin remote, to identify the project"
+        ),
     ] = None
-    top_k: Annotated[int, Clamp(1, 100), Field(description="How many files, 1 to 100")] = 5
+    top_k: Annotated[int, Clamp(1, 100), Field(description="Maximum number of files, 1 to 100")] = 5
     paths: Annotated[
         Globs,
-        Field(
-            description="Only files that match, as in .gitignore: src/**/*.py; !tests/ leaves out"
-        ),
+        Field(description="Only files that match, as in .gitignore: src/**/*.py; !tests/ excludes"),
     ] = []
     languages: Annotated[
         list[Annotated[Filled, Field(max_length=32)]],
-        Field(max_length=20, description="Only these, such as python, typescript, markdown"),
+        Field(
+            max_length=20, description="Only these languages, such as python, typescript, markdown"
+        ),
     ] = []
     content: Annotated[
         Literal["path", "preview", "full"],
-        Field(description="Text of the passages: none, their beginning, or whole"),
+        Field(description="Text of the passages: none, the beginning, or all"),
     ] = "preview"
 
 
 class FoundPassage(Result):
     first_line: int
     last_line: int
-    symbol: Annotated[str, Field(description="What is defined there, if anything")]
+    symbol: Annotated[str, Field(description="Name defined there, if any")]
     score: float
-    text: Annotated[str | None, Field(description="As it was when it was indexed")] = None
+    text: Annotated[str | None, Field(description="Text as of the indexing")] = None
 
 
 class FoundFile(Result):
     path: Annotated[str, Field(description="Within the repository")]
     repository: Annotated[str, Field(description="Path of the repository")]
     language: str
-    score: Annotated[float, Field(description="How well it fits, 0 to 1")]
+    score: Annotated[float, Field(description="Relevance, 0 to 1")]
     exact: Annotated[
         bool, Field(description="The query names this file or what it defines; these come first")
     ]
-    passages: Annotated[list[FoundPassage], Field(description="Up to three, the best first")]
+    passages: Annotated[list[FoundPassage], Field(description="Up to three passages, best first")]
 
 
 class FoundFiles(Result):
@@ -187,7 +189,7 @@ class FoundFiles(Result):
     query: str
     top_k: int
     passages_pending: Annotated[
-        int, Field(description="Passages searched by words alone yet; meaning follows by itself")
+        int, Field(description="Passages searched only by words until they are embedded")
     ]
     notice: Notice = None
 
@@ -228,7 +230,7 @@ def as_found(match: services.Match, content: services.Content) -> FoundFile:
 
 
 class ListRepositories(Request):
-    """List the indexed repositories with their counts and how far their indexing is."""
+    """List the indexed repositories with their counts and indexing progress."""
 
 
 class RepositoryList(Result):
@@ -243,7 +245,7 @@ def list_repositories(caller: Caller, request: ListRepositories) -> RepositoryLi
 
 
 class RemoveRepository(Request):
-    """Forget a repository and all that is indexed of it; its files stay as they are."""
+    """Remove a repository and its index; its files on disk stay untouched."""
 
     path: Path
 

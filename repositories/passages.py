@@ -1,4 +1,4 @@
-"""What a file is found by: its chunks, each under its path and the names of what it defines."""
+"""Build the passages of a file: its chunks, each under its path and the names it defines."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +12,7 @@ from repositories.reading import SourceText
 
 DOMAIN = "file"
 VERSION = 2
-"""Increase when a file gives other passages or symbols: the next run then indexes all again."""
+"""Increase this when passages or symbols of files change: the next run indexes all again."""
 
 MAX_PATH_CHARACTERS = 100
 MAX_SYMBOL_CHARACTERS = 80
@@ -21,7 +21,7 @@ MIN_PATH_CHARACTERS, MIN_SYMBOL_CHARACTERS = 16, 31
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """All that is kept of a file."""
+    """Everything stored about a file."""
 
     source: SourceText
     digest: str
@@ -31,7 +31,7 @@ class Indexed:
 
 
 def _ignore(_: str) -> None:
-    """Report to nobody."""
+    """Ignore the report."""
 
 
 def digest_of(source: SourceText) -> str:
@@ -41,9 +41,9 @@ def digest_of(source: SourceText) -> str:
 
 
 def index(source: SourceText, digest: str, report: Callable[[str], None] = _ignore) -> Indexed:
-    """Cut a file; `report` is called with its path again and again, and may raise to end it.
+    """Split a file; `report` is called with its path repeatedly, and may raise to stop.
 
-    Credentials are replaced before the file is cut, since a part of one cannot be recognised.
+    Credentials are replaced before the split, since a part of one cannot be recognised.
     """
     language = languages.language_of(source.path, source.text)
     report(source.path)

@@ -1,4 +1,4 @@
-"""Reading the text of files, and of nothing that lies outside of the folder they are in."""
+"""Read the text of files, and nothing outside of their root folder."""
 
 import codecs
 import errno
@@ -16,7 +16,7 @@ BINARY_WITHIN = 8000
 FOLDERS_REMEMBERED = 10_000
 MOST_CONTROL = 0.01
 _CONTROL = bytes({*range(32)} - {*b"\t\n\f\r\x1b"})
-# The mark of UTF-32 begins like that of UTF-16.
+# The byte order mark of UTF-32 begins like that of UTF-16.
 _WIDE = {
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -27,7 +27,7 @@ _LINK_ERRORS = {errno.ELOOP, errno.EMLINK}
 
 
 class Skipped(Exception):
-    """The file is not to be indexed."""
+    """Raised for a file that must not be indexed."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason)
@@ -52,9 +52,9 @@ class Reader:
         self._lies_here = lru_cache(FOLDERS_REMEMBERED)(self._is_real)
 
     def read(self, path: str, *, whatever: bool = False) -> SourceText:
-        """Raises Skipped, FileNotFoundError or NotADirectoryError if it is gone, or OSError.
+        """Read a file. Raises Skipped, FileNotFoundError or NotADirectoryError if gone, or OSError.
 
-        `whatever` is true of files that their owner wants in, although they look generated.
+        `whatever` is true for files that their owner includes although they look generated.
         """
         if not self._lies_here(os.path.dirname(path)):
             raise Skipped(Reason.LINK)
@@ -66,7 +66,7 @@ class Reader:
         return SourceText(path, text, status.st_size, status.st_mtime_ns)
 
     def _content(self, path: str) -> tuple[bytes, os.stat_result]:
-        # Not blocking, since to open a pipe would wait for somebody to write into it.
+        # Non-blocking, since opening a pipe would wait for a writer.
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
             descriptor = os.open(self._root / path, flags)
@@ -92,7 +92,7 @@ class Reader:
 
 
 def decoded(content: bytes) -> str:
-    """Raises Skipped when it is no text. Half of a surrogate pair or a NUL cannot be stored."""
+    """Return the text. Raises Skipped if it is not text, or has NULs or lone surrogates."""
     wide = next((name for mark, name in _WIDE.items() if content.startswith(mark)), None)
     if wide:
         text = content.decode(wide, errors="replace")

@@ -1,4 +1,4 @@
-"""Which folders of this machine the server reads at all."""
+"""Decide which folders of this machine the server may read."""
 
 import os
 from pathlib import Path
@@ -12,9 +12,9 @@ FIELD = "path"
 
 
 def real_folder(caller: Caller, path: str) -> Path:
-    """The folder without links in its path. Raises NotAllowed, or Invalid where it is none.
+    """Return the folder with links resolved. Raises NotAllowed, or Invalid if it is not a folder.
 
-    Whoever may not read there does not learn what is there.
+    A caller who may not read there does not learn what exists.
     """
     allowed = [Path(root) for root in settings.CONTEXTD_INDEX_ROOTS]
     if not allowed and not caller.is_from_this_machine:
@@ -28,21 +28,21 @@ def real_folder(caller: Caller, path: str) -> Path:
     folder = _resolved(path)
     if allowed and not _is_below(folder, [_resolved(str(root)) for root in allowed]):
         raise _outside(path)
-    if not os.path.isdir(folder):  # False for what is closed or too long, too
+    if not os.path.isdir(folder):  # also False for inaccessible or too long paths
         raise Invalid(f"{path} is not a folder that the server can read", field=FIELD)
     return folder
 
 
 def is_readable(folder: Path) -> bool:
-    """Whether a folder that has been indexed may still be read, and is there."""
+    """Return whether an indexed folder still exists and may be read."""
     is_real = os.path.realpath(folder) == str(folder)
     return is_real and is_allowed(folder) and os.path.isdir(folder)
 
 
 def may_lie_elsewhere(folder: Path) -> bool:
-    """Whether a folder that cannot be read here may be on another machine, which indexed it.
+    """Return whether an unreadable folder may be on the other machine that indexed it.
 
-    If the folder around it is here, it has been deleted, moved or closed instead.
+    If its parent folder is here, it was deleted, moved or made inaccessible instead.
     """
     if not is_allowed(folder):
         return False
@@ -56,7 +56,7 @@ def may_lie_elsewhere(folder: Path) -> bool:
 
 
 def is_allowed(folder: Path) -> bool:
-    """Whether it lies where the server may read with the settings there are now."""
+    """Return whether the current settings let the server read it."""
     allowed = [Path(os.path.realpath(root)) for root in settings.CONTEXTD_INDEX_ROOTS]
     return not allowed or _is_below(folder, allowed)
 
@@ -64,7 +64,7 @@ def is_allowed(folder: Path) -> bool:
 def _resolved(path: str) -> Path:
     try:
         return Path(path).resolve()
-    except (OSError, RuntimeError):  # links in a circle
+    except (OSError, RuntimeError):  # circular links
         raise Invalid(f"{path} cannot be read", field=FIELD) from None
 
 

@@ -1,4 +1,4 @@
-"""What stays out of an index by default, and why."""
+"""Default rules for excluding files from an index."""
 
 import re
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from contextd import redaction
 
 
 class Reason(StrEnum):
-    """Why a file is not indexed, as callers are told."""
+    """Why a file is not indexed, as reported to callers."""
 
     NOT_INCLUDED = "not_included"
     EXCLUDED = "excluded"
@@ -27,7 +27,7 @@ class Reason(StrEnum):
     SPECIAL = "not_a_file"
 
 
-# In lower case, as paths are compared here.
+# Lower case, since paths are compared in lower case.
 BY_NAME: dict[Reason, str] = {
     Reason.SECRET: """
         .env* *.env !.env.example !.env.sample !.env.template !.env.dist !.env.defaults
@@ -82,7 +82,7 @@ CLASSES = {
     "upper": "A-Z",
     "xdigit": "0-9a-fA-F",
 }
-"""The classes of characters that patterns of git know, as `[[:digit:]]`."""
+"""The character classes of git patterns, such as `[[:digit:]]`."""
 _BRACKETS = re.compile(r"\[[!^]?\]?(?:\[:\w+:\]|[^\]])*\]")
 _FIRST_BRACKET = re.compile(r"^([!^]?)\[(?!-)(.+)$", re.DOTALL)
 _CLASS = re.compile(r"\[:(\w+):\]")
@@ -107,7 +107,7 @@ def by_name(path: str) -> Reason | None:
 
 
 def is_secret(path: str) -> bool:
-    """By its name, or since it has a credential for a name."""
+    """Return whether the name marks a secret, or is itself a credential."""
     lowered = path.lower()
     has_token = _LIKE_A_TOKEN.search(path) and redaction.redact(path).findings
     return _SECRETS.match_file(lowered) or bool(has_token)
@@ -124,14 +124,14 @@ def by_content(path: str, text: str) -> Reason | None:
 
 
 def _is_packed(path: str, text: str) -> bool:
-    """Lines that no person would have written."""
+    """Return whether the lines are too long to be hand-written."""
     if PurePosixPath(path).suffix.lower() not in PACKED_SUFFIXES or len(text) < SHORTEST_PACKED:
         return False
     return len(text) / (text.count("\n") + 1) > LONGEST_MEAN_LINE
 
 
 def patterns(globs: Iterable[str]) -> GitIgnoreSpec:
-    """Read lines as of .gitignore. Raises ValueError for one that git would not understand."""
+    """Parse lines as in .gitignore. Raises ValueError for one that is invalid in git."""
     try:
         return GitIgnoreSpec.from_lines(_BRACKETS.sub(_without_classes, glob) for glob in globs)
     except re.error as error:
@@ -139,7 +139,7 @@ def patterns(globs: Iterable[str]) -> GitIgnoreSpec:
 
 
 def _without_classes(brackets: re.Match[str]) -> str:
-    """A bracket moves from the beginning to the end, where Python takes it for a character."""
+    """Move a bracket from the beginning to the end, where Python reads it literally."""
     inside = _CLASS.sub(_characters_of, brackets[0][1:-1])
     if inside == "[":
         return "\\["
@@ -149,5 +149,5 @@ def _without_classes(brackets: re.Match[str]) -> str:
 
 def _characters_of(named: re.Match[str]) -> str:
     if named[1] not in CLASSES:
-        raise ValueError(f"there is no class of characters {named[0]}")
+        raise ValueError(f"there is no character class {named[0]}")
     return CLASSES[named[1]]

@@ -1,4 +1,4 @@
-"""Which of the files of a folder are indexed."""
+"""Select the files of a folder to index."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ from repositories.rules import Reason
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Why it is left out; `whatever`: its owner wants it in, whatever it looks like."""
+    """Why a file is excluded, if it is; `whatever`: its owner includes it whatever its content."""
 
     reason: Reason | None
     whatever: bool = False
 
 
 SECRET_PARTS = 2
-"""How much of the root's own path shows that secrets lie in it, as that of `~/.kube` does."""
+"""Trailing parts of the root's path checked for secrets, as in `~/.kube`."""
 
 
 class Selection:
-    """By patterns of the caller, the folder's own ignore files, then our rules."""
+    """Applies the caller's patterns, the folder's own ignore files, then our rules."""
 
     def __init__(self, root: Path, include: Sequence[str], exclude: Sequence[str]) -> None:
         self._above = "/".join(root.parts[-SECRET_PARTS:]).lstrip("/")

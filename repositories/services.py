@@ -1,4 +1,4 @@
-"""What can be done with repositories."""
+"""Index, search and remove repositories."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,17 +23,17 @@ DOMAIN = passages.DOMAIN
 TASK = "repositories.tasks.index"
 PREVIEW_CHARACTERS = 300
 NOTHING_INDEXED = (
-    "No indexed file is there to be searched: index_repository indexes a folder; paths, languages "
-    "and project_path narrow what is searched."
+    "There are no indexed files to search: index_repository indexes a folder; paths, languages "
+    "and project_path limit the search."
 )
 DEEPER = 20
-"""How many times as many files are looked at where some were copies, or have been deleted."""
+"""Factor of files to examine if some are copies, or have been deleted."""
 MOST_BYTES = 10 * 1024 * 1024
 LONGEST_GLOB = 200
 ASKED = ["include_patterns", "exclude_patterns", "max_file_size"]
 KEPT = ["project", *ASKED]
 READ = ["path", "repository", "language", "size", "symbols", "modified_at", "indexed_at"]
-"""What people read of a file, beside its passages."""
+"""Fields of a file that people read, in addition to its passages."""
 COUNTED = ("added", "changed", "unchanged", "removed")
 
 Content = Literal["path", "preview", "full"]
@@ -41,7 +41,7 @@ Content = Literal["path", "preview", "full"]
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A repository, its newest run, and how much of it is found by meaning already."""
+    """A repository, its newest run, and how much of it is embedded."""
 
     repository: Repository
     job: Job | None
@@ -52,13 +52,13 @@ class State:
 
     @property
     def report(self) -> dict[str, Any]:
-        """What the run has found; empty as long as it has not ended, or if it was cancelled."""
+        """Return the report of the run; empty until it ends, or if it was cancelled."""
         report: dict[str, Any] = self.job.outcome if self.job else self.repository.report
         return report
 
     @property
     def notice(self) -> str | None:
-        """What is to be known of the run, and of this answer."""
+        """Return a notice about the run and this answer."""
         return " ".join(filter(None, [self._of_run, self.remark])) or None
 
     @property
@@ -68,15 +68,15 @@ class State:
         if self.job and self.job.is_open:
             return f"The run goes on: ask index_status for job {self.job.pk}; index_cancel ends it."
         if self.job and self.job.state == Job.State.CANCELLED:
-            return "The run was cancelled; what it had indexed stays. The next one goes on."
+            return "The run was cancelled; what it had indexed stays. The next one resumes."
         if self.job and self.job.error:
-            return f"The run has failed: {self.job.error}"
+            return f"The run failed: {self.job.error}"
         return "The folder is gone, so none of its files is found." if self.is_gone else None
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file as if it were a checkpoint; its description is the passage that fits best."""
+    """A file in the form of a checkpoint; its description is the best passage."""
 
     id: str
     summary: str
@@ -97,7 +97,7 @@ class FoundFiles:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A run; it is not `new` when one was on its way already."""
+    """A run; not `new` if it was already in progress."""
 
     job_id: int
     is_new: bool
@@ -116,7 +116,7 @@ def register_for_search() -> None:
 
 @health_check("repository")
 def probe() -> None:
-    """The tables can be read."""
+    """Check that the tables can be read."""
     has_records(Repository.objects.all(), "repositories")
 
 
@@ -129,7 +129,7 @@ def begin(
     max_file_size: int,
     queued: bool = True,
 ) -> Started:
-    """Start a run over the folder, or join the one that is on its way."""
+    """Start a run over the folder, or join the one in progress."""
     ensure_patterns("include_patterns", include_patterns)
     ensure_patterns("exclude_patterns", exclude_patterns)
     if not 1 <= max_file_size <= MOST_BYTES:
@@ -149,22 +149,24 @@ def begin(
 
 
 def ensure_patterns(field: str, globs: Sequence[str]) -> None:
-    """They can be read, kept, and may fit something. Raises Invalid."""
+    """Check that the patterns are valid, can be stored, and can match. Raises Invalid."""
     try:
         patterns = rules.patterns(globs).patterns
     except ValueError as error:
-        raise Invalid(f"{field} holds what git would not read: {error}", field=field) from None
+        raise Invalid(
+            f"{field} has a pattern that is invalid in git: {error}", field=field
+        ) from None
     for glob in globs:
         if len(glob) > LONGEST_GLOB:
             raise Invalid(f"{field} holds more than {LONGEST_GLOB} characters", field=field)
         if glob.lstrip("!").startswith("./"):
-            raise Invalid(f"{field} holds {glob!r}, which fits nothing: leave out ./", field=field)
+            raise Invalid(f"{field} has {glob!r}, which matches nothing: omit ./", field=field)
     if globs and not any(pattern.include for pattern in patterns):
-        raise Invalid(f"{field} holds no pattern that a file can fit", field=field)
+        raise Invalid(f"{field} has no pattern that can match a file", field=field)
 
 
 def _project(caller: Caller, path: str, folder: Path) -> Project:
-    """The project of the folder itself: a link to it in another project gives no right to it."""
+    """Return the folder's own project; a link in another project gives no access."""
     real = str(folder)
     if caller.sees_all_projects and projects.find(caller, real) is None:
         return projects.resolve(caller, path)
@@ -172,7 +174,7 @@ def _project(caller: Caller, path: str, folder: Path) -> Project:
 
 
 def _move(repository: Repository, project: Project) -> None:
-    """Follow a changed remote into another project; the run then stores all files again."""
+    """Move to another project after a changed remote; the run then stores all files again."""
     if repository.project_id != project.pk:
         repository.project = project
         repository.files.update(digest="")
@@ -189,20 +191,20 @@ def _repository(caller: Caller, project: Project, folder: Path) -> Repository:
     )
     if not caller.sees(repository.project_id):
         raise NotAllowed(
-            f"{folder} is indexed for a project that the context {caller.context!r} does not hold",
+            f"{folder} is indexed for a project outside of the context {caller.context!r}",
             field="path",
         )
     return repository
 
 
 def submit(repository: Repository, principal: str, *, queued: bool = True) -> Started:
-    """Run again over a repository as it was asked for last."""
+    """Run again over a repository with its last options."""
     job, is_new = jobs.submit(TASK, str(repository.pk), {}, principal, queued=queued)
     return Started(job.pk, is_new)
 
 
 def index(job_id: int) -> None:
-    """Do the work of a run, unless it has ended or somebody is at it; then meaning follows."""
+    """Work on a run unless it has ended or another process does; then have it embedded."""
     jobs.work(job_id, _run)
     search.embed_soon()
 
@@ -215,7 +217,7 @@ def _run(hold: jobs.Hold) -> dict[str, Any]:
 
 
 def outcome(caller: Caller, job_id: int) -> State:
-    """How a run stands. Raises Internal where it has failed."""
+    """Return the state of a run. Raises Internal if it failed."""
     state = status(caller, path=None, job_id=str(job_id))
     if state.job and state.job.state == Job.State.FAILED:
         raise Internal(f"indexing {state.repository} failed: {state.job.error}", job_id=str(job_id))
@@ -223,15 +225,15 @@ def outcome(caller: Caller, job_id: int) -> State:
 
 
 def joined(state: State, asked: Mapping[str, Any]) -> State:
-    """With what somebody should know who asked for a run and joined this one."""
+    """Add a remark for a caller who requested a run but joined this one."""
     other = [name for name in ASKED if asked[name] != getattr(state.repository, name)]
     if not other:
         return state
-    return replace(state, remark=f"It was on its way already, with other {', '.join(other)}.")
+    return replace(state, remark=f"It was already in progress, with different {', '.join(other)}.")
 
 
 def status(caller: Caller, *, path: str | None, job_id: str | None) -> State:
-    """Of the repository at that path, or of the one that the run is about."""
+    """Return the state of the repository at the path, or of the one of the run."""
     if job_id is not None:
         job = get_record(Job.objects.filter(task=TASK), job_id)
         if (repository := _visible_to(caller).filter(pk=int(job.key)).first()) is None:
@@ -245,7 +247,7 @@ def status(caller: Caller, *, path: str | None, job_id: str | None) -> State:
 
 
 def at(caller: Caller, path: str) -> Repository:
-    """The repository at that path, links or not. Raises NotFound."""
+    """Return the repository at the path, which may have links. Raises NotFound."""
     found = _visible_to(caller).filter(path__in=finding.spellings(caller, path)).first()
     if found is None:
         raise NotFound(f"{path} is not indexed; index_repository does that", field="path")
@@ -253,7 +255,7 @@ def at(caller: Caller, path: str) -> Repository:
 
 
 def cancel(caller: Caller, *, path: str | None, job_id: str | None) -> State:
-    """End the run, or the newest of the repository at that path; nothing where it has ended."""
+    """Cancel the run, or the newest of the repository at the path; do nothing if it has ended."""
     state = status(caller, path=path, job_id=job_id)
     if state.job:
         jobs.cancel(state.job.pk)
@@ -277,12 +279,12 @@ def _visible_to(caller: Caller) -> QuerySet[Repository]:
 
 
 def remove(caller: Caller, path: str) -> int:
-    """Forget the repository and all of its files; how many those were."""
+    """Remove the repository and its files from the index; return the number of files."""
     return forget(at(caller, path))
 
 
 def forget(repository: Repository) -> int:
-    """A run over it ends first, so that it brings nothing back."""
+    """Cancel a run first, so that it cannot restore anything; then delete all."""
     for job in Job.objects.open().filter(task=TASK, key=str(repository.pk)):
         jobs.cancel(job.pk)
     number = 0
@@ -304,7 +306,7 @@ def find(
     paths: Sequence[str],
     languages: Sequence[str],
 ) -> Matches:
-    """The files that fit best, among those of projects the caller may see."""
+    """Return the best files of the projects the caller may see."""
     scope = finding.scope_of(
         caller,
         project_path=project_path,
@@ -314,7 +316,7 @@ def find(
     )
     if scope is None:
         place = projects.describe_location(project_path, git_remote)
-        return Matches([], f"No project is known for {place}; index_repository makes one.")
+        return Matches([], f"No project is known for {place}; index_repository creates one.")
     found = finding.find(query, scope, limit)
     if not found.matches and not scope.candidates.exists():
         found = replace(found, notice=NOTHING_INDEXED)
@@ -356,7 +358,7 @@ def _as_checkpoint(file: SourceFile, hit: search.Hit) -> FoundFile:
 
 
 def texts_of(file: SourceFile) -> list[str]:
-    """What it is found by, in its order."""
+    """Return the texts of its passages in order."""
     return search.texts(DOMAIN, file.pk)
 
 
@@ -365,7 +367,7 @@ def symbol_of(hit: search.Hit) -> str:
 
 
 def text_of(hit: search.Hit, content: Content) -> str | None:
-    """A preview ends with a line, where there is one that is not too long."""
+    """Return the requested text; a preview ends with a complete line if that is short enough."""
     if content == "path":
         return None
     if content == "full" or len(hit.text) <= PREVIEW_CHARACTERS:
@@ -375,7 +377,7 @@ def text_of(hit: search.Hit, content: Content) -> str | None:
 
 
 def summary(state: State) -> list[str]:
-    """What a person wants to know of a run."""
+    """Return a report of a run for people."""
     report = state.report
     skipped = [f"{number} {reason}" for reason, number in report.get("skipped", {}).items()]
     lines = [
@@ -383,20 +385,20 @@ def summary(state: State) -> list[str]:
         ", ".join(f"{report.get(what, 0)} {what}" for what in COUNTED),
     ]
     if skipped:
-        lines.append(f"left out: {', '.join(skipped)}")
+        lines.append(f"skipped: {', '.join(skipped)}")
     if report.get("failed"):
         lines.append(f"could not be read: {report['failed']}")
         lines += [f"  {problem['path']}: {problem['error']}" for problem in report["errors"]]
     if state.coverage.pending:
         lines.append(
-            f"{state.coverage.pending} of {state.coverage.passages} passages are found by words "
-            "alone until the worker has embedded them"
+            f"{state.coverage.pending} of {state.coverage.passages} passages are found only by "
+            "words until the worker has embedded them"
         )
     return [*lines, *([state.notice] if state.notice else [])]
 
 
 def progress(state: State) -> str:
-    """In a few words, for a table."""
+    """Return the progress in a few words, for a table."""
     if (job := state.job) is None:
         return "never"
     is_measured = job.state == Job.State.RUNNING and job.total

@@ -89,7 +89,7 @@ def test_a_second_run_joins_the_first(
 
     assert first.job_id == second.job_id
     assert second.include_patterns == ["*.py"]
-    assert second.notice.endswith("It was on its way already, with other include_patterns.")
+    assert second.notice.endswith("It was already in progress, with different include_patterns.")
     assert Job.objects.count() == 1
 
 
@@ -101,7 +101,7 @@ def test_a_run_that_fails_says_why(shop: Folder, ask: Any, caller: Caller, setti
     settings.CONTEXTD_INDEX_ROOTS = ["/srv/nothing"]
     services.index(started.job_id)
 
-    with pytest.raises(Internal, match="is not a folder that the server may read any more"):
+    with pytest.raises(Internal, match="is no longer a folder that the server may read"):
         services.outcome(caller, started.job_id)
 
 
@@ -276,7 +276,7 @@ def test_the_command_shows_what_was_found(
     printed = capsys.readouterr()
     assert f"{shop.path}: 2 files are indexed" in printed.out
     assert "2 added, 0 changed, 0 unchanged, 0 removed" in printed.out
-    assert "left out: 1 excluded, 1 lock_file" in printed.out
+    assert "skipped: 1 excluded, 1 lock_file" in printed.out
     assert "2/2" not in printed.out
     assert "Indexing" in printed.err
 

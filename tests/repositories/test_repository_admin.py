@@ -41,7 +41,7 @@ def test_one_is_indexed_again(admin_client: Client, shop: Folder) -> None:
 
     page = act(admin_client, "index_selected")
 
-    assert "1 are indexed again" in str(next(iter(page.context["messages"])))
+    assert "1 are being indexed again" in str(next(iter(page.context["messages"])))
     job = Job.objects.get(state=Job.State.QUEUED)
     assert b"queued" in admin_client.get(LIST).content
     services.index(job.pk)

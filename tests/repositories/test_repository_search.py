@@ -124,12 +124,12 @@ def test_by_path_and_language(
 
 
 def test_a_glob_that_is_none_is_named(call: Call) -> None:
-    with pytest.raises(Invalid, match="paths holds a pattern"):
+    with pytest.raises(Invalid, match="paths has a pattern"):
         call("repository_search", query="x", paths=["!"])
 
 
 def test_a_language_that_there_is_not_is_named(call: Call) -> None:
-    with pytest.raises(Invalid, match="languages holds klingon; there are: ada, bash"):
+    with pytest.raises(Invalid, match="unknown languages: klingon; known are: ada, bash"):
         call("repository_search", query="x", languages=["python", "klingon"])
 
 

@@ -88,7 +88,7 @@ def test_what_was_taken_in_is_not_read_any_more_when_it_lies_outside_now(
 
     job = Job.objects.get(pk=started.job_id)
     assert job.state == Job.State.FAILED
-    assert "is not a folder that the server may read any more" in job.error
+    assert "is no longer a folder that the server may read" in job.error
     assert found(call, "x") == []
     assert Repository.objects.get().files.count() == 1
 
@@ -118,8 +118,8 @@ def test_what_another_machine_indexed_is_found(index: Index, folder: Folder, cal
 @pytest.mark.parametrize(
     ("patterns", "sentence"),
     [
-        (["#a"], "no pattern that a file can fit"),
-        (["!*.py"], "no pattern that a file can fit"),
+        (["#a"], "no pattern that can match a file"),
+        (["!*.py"], "no pattern that can match a file"),
         (["./src/*.py"], "leave out ./"),
         (["x" * 201], "more than 200 characters"),
     ],

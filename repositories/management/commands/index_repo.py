@@ -1,4 +1,4 @@
-"""`manage.py index_repo PATH`: index a repository here and now, and see how far it is."""
+"""`manage.py index_repo PATH`: index a repository now, and show the progress."""
 
 import threading
 from argparse import ArgumentParser
@@ -20,17 +20,21 @@ LONGEST_NOTE = 60
 
 class Command(BaseCommand):
     help = (
-        "Index a repository, so that its code is found by words at once, and by meaning when the "
+        "Index a repository, so that its code is found by words at once, and by meaning once the "
         "worker has embedded it. Run it again after changes; Ctrl-C stops it, and the next run "
-        "goes on from there."
+        "resumes from there."
     )
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=folder)
-        parser.add_argument("--include", nargs="*", default=[], help="only what matches: 'src/**'")
-        parser.add_argument("--exclude", nargs="*", default=[], help="not what matches")
-        parser.add_argument("--max-file-size", type=int, default=1024 * 1024, help="in bytes")
+        parser.add_argument(
+            "--include", nargs="*", default=[], help="index only matching files: 'src/**'"
+        )
+        parser.add_argument("--exclude", nargs="*", default=[], help="skip matching files")
+        parser.add_argument(
+            "--max-file-size", type=int, default=1024 * 1024, help="maximum size of a file in bytes"
+        )
 
     def handle(self, *args: Any, path: str, **options: Any) -> None:
         caller = auth.local_caller("cli")
@@ -52,7 +56,7 @@ class Command(BaseCommand):
 
 
 def follow(started: services.Started) -> None:
-    """Work on the run, unless another process does already, and show how far it is."""
+    """Work on the run unless another process does, and show the progress."""
     worker = threading.Thread(target=work, args=[started.job_id])
     if started.is_new:
         worker.start()
