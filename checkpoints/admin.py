@@ -21,7 +21,7 @@ class CheckpointRows(RowsByOperation):
 @admin.register(Checkpoint)
 class CheckpointAdmin(Transferable, ByOperation, ModelAdmin[Checkpoint]):
     group, icon = "Knowledge", "bookmark"
-    about = "Where sessions of work stood, so that the next one can go on. Assistants save them."
+    about = "The state of work sessions, saved by assistants so that a later session can continue."
     rows = CheckpointRows
     search_domain = services.DOMAIN
     update_operation, described_by = "checkpoint_update", "checkpoint_save"

@@ -1,4 +1,4 @@
-"""Checkpoints: where a session stood, so that it can be resumed."""
+"""Checkpoints: the saved state of sessions, so that they can be resumed."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -17,7 +17,7 @@ class CheckpointQuerySet(models.QuerySet["Checkpoint"]):
         return self if caller.projects is None else self.filter(project__in=caller.projects)
 
     def tagged(self, tags: Sequence[str]) -> Self:
-        """Those that carry all of the tags."""
+        """Return the checkpoints that have all of the tags."""
         return self.filter(tags__contains=list(tags)) if tags else self
 
 

@@ -46,7 +46,7 @@ class CheckpointDetail(Result):
 
 
 class SaveCheckpoint(Request):
-    """Save where this session stands, so that you or a team mate can resume it later."""
+    """Save the state of this session, so that you or a teammate can resume it later."""
 
     summary: Summary
     project_path: ProjectPath
@@ -80,7 +80,7 @@ def save(caller: Caller, request: SaveCheckpoint) -> CheckpointSaved:
 
 
 class UpdateCheckpoint(Request):
-    """Correct a saved checkpoint; fields that are not given stay as they are."""
+    """Correct a saved checkpoint; omitted fields stay as they are."""
 
     id: CheckpointId
     summary: Annotated[Summary | None, Field(description="New summary")] = None
@@ -106,24 +106,28 @@ def as_saved(saved: services.Saved) -> CheckpointSaved:
 
 
 class SearchCheckpoints(Request):
-    """Find earlier work by what it was about, and indexed files; words and meaning both count."""
+    """Find earlier work and indexed files by words and meaning."""
 
     query: Annotated[Filled, Field(max_length=1000, description="What to look for")]
     top_k: Limit = 5
     project_path: OfProject = None
     git_remote: GitRemote = None
-    tags: Annotated[Tags, Field(description="Only those with all of these labels")] = []
+    tags: Annotated[Tags, Field(description="Only checkpoints with all of these labels")] = []
     kind: Annotated[
         services.Kind | None,
-        Field(description="Only checkpoints, or only indexed files; else files are up to half"),
+        Field(
+            description="Only checkpoints or only indexed files; by default, up to half are files"
+        ),
     ] = None
 
 
 class CheckpointMatch(CheckpointDetail):
-    kind: Annotated[services.Kind, Field(description="A file's id is for this answer only")]
-    score: Annotated[float, Field(description="How well it fits, 0 to 1; the order of results")]
+    kind: Annotated[
+        services.Kind, Field(description="The id of a file is valid in this answer only")
+    ]
+    score: Annotated[float, Field(description="Relevance, 0 to 1; results are sorted by it")]
     distance: Annotated[
-        float | None, Field(description="Cosine distance; null while it is not embedded")
+        float | None, Field(description="Cosine distance; null until it is embedded")
     ]
 
 
@@ -189,7 +193,7 @@ def list_checkpoints(caller: Caller, request: ListCheckpoints) -> CheckpointList
 
 
 class GetCheckpoint(Request):
-    """Read one checkpoint whole."""
+    """Read one complete checkpoint."""
 
     id: CheckpointId
 
@@ -200,7 +204,7 @@ def get(caller: Caller, request: GetCheckpoint) -> CheckpointDetail:
 
 
 class ResumeCheckpoint(Request):
-    """Pick up where a session was left: the newest checkpoint of the project, or the one named."""
+    """Resume work from the newest checkpoint of a project, or from the given one."""
 
     project_path: Annotated[
         AbsolutePath | None, Field(description="Project whose newest checkpoint to resume")
@@ -209,7 +213,7 @@ class ResumeCheckpoint(Request):
     id: Annotated[RecordId | None, Field(description="Resume this checkpoint instead")] = None
     level: Annotated[
         Literal["summary", "context", "full"],
-        Field(description="How much: summary alone, with context and tags, or all"),
+        Field(description="Detail: summary only, with context and tags, or everything"),
     ] = "full"
 
 
@@ -241,7 +245,7 @@ def resume(caller: Caller, request: ResumeCheckpoint) -> ResumedCheckpoint:
 
 
 class DeleteCheckpoint(Request):
-    """Delete a checkpoint for good."""
+    """Delete a checkpoint permanently."""
 
     id: CheckpointId
 

@@ -1,4 +1,4 @@
-"""Checkpoints by address."""
+"""Serve checkpoints by address."""
 
 from checkpoints import services
 from contextd import validation
@@ -24,7 +24,7 @@ def newest(caller: Caller, *, offset: int, limit: int) -> list[Listed]:
 
 @resource("checkpoint://{checkpoint_id}", title="Checkpoint", listed=newest)
 def checkpoint(caller: Caller, query: Query, checkpoint_id: str) -> str:
-    """One checkpoint, whole."""
+    """Read one complete checkpoint."""
     return services.as_text(services.get(caller, checkpoint_id))
 
 
@@ -35,7 +35,7 @@ def _project_path(query: Query) -> str | None:
 
 @resource("checkpoint://recent{?project_path,tag}", title="Recent checkpoints")
 def recent(caller: Caller, query: Query) -> str:
-    """The newest checkpoints: of one project, with one tag, or of all you may see."""
+    """List the newest checkpoints: of one project, with one tag, or all you may see."""
     page = services.recent(
         caller,
         project_path=_project_path(query),

@@ -1,4 +1,4 @@
-"""What can be done with checkpoints."""
+"""Save, search, change and delete checkpoints."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ from repositories import services as repositories
 DOMAIN = "checkpoint"
 NEWEST = f"{DOMAIN}://recent"
 
-NO_TAGS = "Files have no tags: leave them out, or ask for checkpoints."
+NO_TAGS = "Files have no tags: omit the tags, or search for checkpoints."
 
 SHARE_OF_FILES = 2
-"""Of an answer with all kinds, one in so many may be a file."""
+"""Divisor of the limit: up to one result in this many is a file if all kinds are searched."""
 
 READ = [
     *("summary", "description", "context", "tags", "project", "project_path", "token_count"),
     *("created_by", "created_at", "updated_at"),
 ]
-"""What people read of one."""
+"""Fields that people read."""
 
 SortBy = Literal["created_at", "updated_at"]
 Kind = Literal["checkpoint", "file"]
@@ -71,7 +71,7 @@ def register_for_search() -> None:
 
 @health_check("checkpoint")
 def probe() -> None:
-    """The table can be read."""
+    """Check that the table can be read."""
     has_records(Checkpoint.objects.all(), "checkpoints")
 
 
@@ -112,7 +112,7 @@ def update(
     context: Mapping[str, str] | None = None,
     tags: Sequence[str] | None = None,
 ) -> Saved:
-    """Change what is given, keep the rest; changed text is embedded again."""
+    """Change the given fields; changed text is embedded again."""
     given: dict[str, Any] = {
         "summary": summary,
         "description": description,
@@ -127,7 +127,7 @@ def update(
 
 
 def _change_text(caller: Caller, checkpoint_id: str, changes: Mapping[str, Any]) -> Saved:
-    """Raises Stale if the other half of the text changed while this one was embedded."""
+    """Change the text. Raises Stale if the other field changed during the embedding."""
     before = get(caller, checkpoint_id)
     text = (
         changes.get("summary", before.summary),
@@ -165,9 +165,9 @@ def find(
     tags: Sequence[str],
     kind: Kind | None = None,
 ) -> Matches:
-    """What fits best by words and meaning, among what the caller may see.
+    """Return the best matches by words and meaning among what the caller may see.
 
-    Files, which have no tags, are at most half of an answer that asks for no kind.
+    Files, which have no tags, are at most half of the results unless a kind is given.
     """
     within = caller.projects
     if project_path or git_remote:
@@ -242,7 +242,7 @@ def get(caller: Caller, checkpoint_id: str) -> Checkpoint:
 def resume(
     caller: Caller, checkpoint_id: str | None, project_path: str | None, git_remote: str | None
 ) -> Checkpoint:
-    """The one with that id, else the newest of the project."""
+    """Return the checkpoint with the id, else the newest of the project."""
     if checkpoint_id is not None:
         return get(caller, checkpoint_id)
     if not (project_path or git_remote):
@@ -273,9 +273,9 @@ def latest(
 
 
 def delete(caller: Caller, checkpoint_id: str) -> None:
-    """Delete it and all it is found by."""
+    """Delete the checkpoint and its index entries."""
     with limits.transaction():
-        # Locked before all it is found by, in the order of an update.
+        # Lock it before its index entries, in the same order as an update.
         visible = Checkpoint.objects.visible_to(caller).select_for_update()
         checkpoint = get_record(visible, checkpoint_id)
         search.forget(DOMAIN, [checkpoint.pk])
@@ -289,7 +289,7 @@ def address_of(checkpoint: Checkpoint) -> str:
 
 
 def as_text(checkpoint: Checkpoint) -> str:
-    """For reading: what was done, where and when, then the details."""
+    """Format for reading: what was done, where and when, then the details."""
     lines = [
         checkpoint.summary,
         f"{checkpoint.project_path}, saved {checkpoint.created_at:%Y-%m-%d %H:%M} UTC",
@@ -301,7 +301,7 @@ def as_text(checkpoint: Checkpoint) -> str:
 
 
 def as_overview(page: Page) -> str:
-    """One line for each, with where to read it whole."""
+    """Format one line per checkpoint, with the address of the full text."""
     lines = [
         f"{address_of(one)} {one.created_at:%Y-%m-%d %H:%M} {one.project_path}: {one.summary}"
         for one in page.checkpoints
@@ -325,4 +325,4 @@ def tags_that_start_with(caller: Caller, typed: str) -> list[str]:
 
 def unknown_project(path: str | None, git_remote: str | None) -> str:
     place = projects.describe_location(path, git_remote)
-    return f"No project is known for {place}; it is made when something is saved there."
+    return f"No project is known for {place}; it is created when something is saved there."

@@ -1,4 +1,4 @@
-"""Who may open the pages, and as whom they look."""
+"""Decide who may open the pages, and as which caller."""
 
 from collections.abc import Callable
 from functools import partial, wraps
@@ -20,7 +20,7 @@ Page = Callable[..., HttpResponseBase]
 
 
 def for_callers(page: Page) -> Page:
-    """Who is logged in sees it, and whoever needs no login; others are sent to log in."""
+    """Require a login where one is needed; redirect others to the login page."""
 
     @require_safe
     @wraps(page)
@@ -36,7 +36,7 @@ def for_callers(page: Page) -> Page:
 
 
 def caller_of(request: HttpRequest) -> Caller:
-    """Raises NotAllowed for who may not read `analytics_get`."""
+    """Return the caller. Raises NotAllowed if it may not call `analytics_get`."""
     is_known = request.user.is_authenticated
     caller = logins.caller_of(request) if is_known else auth.caller_of_django(request, "rest")
     guards.authorize(operations.get("analytics_get"), caller)
@@ -44,13 +44,13 @@ def caller_of(request: HttpRequest) -> Caller:
 
 
 def login(request: HttpRequest) -> HttpResponse:
-    """For whoever has a password; its attempts are limited together with the admin's, by name."""
+    """Log in with a password; attempts are limited by user name, together with the admin's."""
     view = LoginView.as_view(template_name="dashboard/login.html", next_page="home")
     return cast(HttpResponse, view(request))
 
 
 def contexts_of(request: HttpRequest) -> dict[str, Any]:
-    """For templates: the context that is looked from, and those that could be; asks when used."""
+    """Provide the current and the selectable contexts to templates; queried on use."""
     return {"context_name": logins.chosen_context(request), "contexts": partial(names_for, request)}
 
 
@@ -60,7 +60,7 @@ def names_for(request: HttpRequest) -> list[str]:
 
 @require_POST
 def choose_context(request: HttpRequest) -> HttpResponse:
-    """From now on the pages show what that context gives; what cannot be entered is refused."""
+    """Switch the pages to the context; refuse one that the user may not enter."""
     name = request.POST.get("context", "")
     if name not in names_for(request):
         return refused(request, NotFound(f"there is no context {name[:100]!r} that you may use"))
@@ -69,7 +69,7 @@ def choose_context(request: HttpRequest) -> HttpResponse:
 
 
 def caller_by_now(request: HttpRequest) -> Caller:
-    """The caller if the request came now, for an answer that goes on for long."""
+    """Return the caller as of now, for a long-lived response."""
     request.session = type(request.session)(request.session.session_key)
     request.user = get_user(request)
     return caller_of(request)

@@ -1,4 +1,4 @@
-"""What people choose on the pages."""
+"""Forms for the filters on the pages."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ MOST_ASKED = 1000
 
 
 class Choice(forms.Form):
-    """Filters in the address; what cannot be chosen is told, and chooses nothing."""
+    """Filters in the address; an invalid choice is reported and ignored."""
 
     def chosen(self) -> dict[str, Any]:
         return self.cleaned_data if self.is_valid() else {}
@@ -32,7 +32,7 @@ class OfProject(Choice):
 
 
 class Scope(OfProject):
-    """Which days, and which project."""
+    """Filter by period and project."""
 
     field_order = ["days", "project"]
     days = forms.TypedChoiceField(
@@ -41,7 +41,7 @@ class Scope(OfProject):
 
 
 class Asked(Choice):
-    """What is looked for, and in which kind of records."""
+    """A search query, and the kind of records to search."""
 
     q = forms.CharField(max_length=MOST_ASKED, required=False, label="Search")
     kind = forms.ChoiceField(required=False, label="In")
@@ -53,7 +53,7 @@ class Asked(Choice):
 
 
 class WantedCalls(OfProject):
-    """Which calls are shown as they happen."""
+    """Filter of the live calls."""
 
     field_order = ["operation", "outcome", "context", "project"]
     operation = forms.CharField(max_length=100, required=False, label="Tool")

@@ -1,4 +1,4 @@
-"""What is known about one record."""
+"""Collect what a record's page shows."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from pages.showing import Part
 MOST_CHANGES = 50
 MOST_PASSAGES = 50
 COMPARED = 400
-"""So many characters of what a record is found by say what it is about."""
+"""Characters of a record's text that are compared with other records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class RecordPage:
 
 
 def page(caller: Caller, kind: str, pk: int) -> RecordPage:
-    """Raises NotFound for what the caller may not see too."""
+    """Return the page. Raises NotFound even if the caller may just not see the record."""
     domain, record = record_of(caller, kind, pk)
     return RecordPage(
         domain=domain,
@@ -66,14 +66,14 @@ def record_of(caller: Caller, kind: str, pk: int) -> tuple[Domain, Any]:
 
 
 def history_of(caller: Caller, domain: Domain, record: Any) -> list[Happening]:
-    """What was done to it, the newest first, by the names of people where they have one."""
+    """Return what happened to it, newest first, with user names where known."""
     all_there_is = [*edits_of(record), *domain.history(caller, record), *beginning_of(record)]
     newest = sorted(all_there_is, key=lambda one: one.at, reverse=True)
     return named(newest[:MOST_CHANGES])
 
 
 def edits_of(record: Any) -> Iterable[Happening]:
-    """By people, in the admin."""
+    """Return the edits by people in the admin."""
     kind = ContentType.objects.get_for_model(record)
     edits = LogEntry.objects.filter(content_type=kind, object_id=str(record.pk))
     for edit in edits.select_related("user").order_by("-action_time")[:MOST_CHANGES]:
@@ -91,7 +91,7 @@ def beginning_of(record: Any) -> Iterable[Happening]:
 
 
 def named(happenings: list[Happening]) -> list[Happening]:
-    """With the names of users in place of `user:3`."""
+    """Replace principals such as `user:3` by user names."""
     keys = {one.who.removeprefix("user:") for one in happenings if one.who.startswith("user:")}
     users = get_user_model().objects.in_bulk(list(filter(None, map(parse_digits, keys))))
     names = {f"user:{pk}": user.get_username() for pk, user in users.items()}
@@ -101,7 +101,7 @@ def named(happenings: list[Happening]) -> list[Happening]:
 
 
 def related(caller: Caller, kind: str, pk: int) -> list[Group]:
-    """Records of all kinds that say something like it, the nearest first."""
+    """Return similar records of all kinds, nearest first."""
     domain, record = record_of(caller, kind, pk)
     return searching.like(caller, about(domain, record), domain.name, pk)
 

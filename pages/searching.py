@@ -1,4 +1,4 @@
-"""One search over all kinds of records."""
+"""Search all kinds of records at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The results of one kind, the best first; whether there are more of them."""
+    """The results of one kind, best first, and whether there are more."""
 
     domain: Domain
     results: list[Result]
@@ -35,7 +35,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Groups, the one with the best result first; `notice` is about how complete they are."""
+    """Groups, sorted by their best result; `notice` says how complete they are."""
 
     groups: list[Group]
     notice: str | None
@@ -46,7 +46,7 @@ class Answer:
 
 
 def everything(caller: Caller, query: str, kind: str | None = None) -> Answer:
-    """What the caller's own searches would find, of all kinds or of one."""
+    """Search what the caller may see, in all kinds of records or one."""
     most = MOST_OF_ONE if kind else MOST_OF_EACH
     asked = [domain for domain in search.domains() if kind in (None, "", domain.name)]
     with limits.deadline(SECONDS):
@@ -56,13 +56,13 @@ def everything(caller: Caller, query: str, kind: str | None = None) -> Answer:
 
 
 def notice_of(found: Sequence[Found]) -> str | None:
-    """Return one notice for all kinds, their pending passages added up."""
+    """Return one notice for all kinds, with the sum of their pending passages."""
     pending = sum(one.pending for one in found)
     return Found([], pending, by_meaning=all(one.by_meaning for one in found)).notice
 
 
 def like(caller: Caller, text: str, kind: str, pk: int) -> list[Group]:
-    """Records of all kinds that are found by that text, but for the one it is of."""
+    """Search all kinds of records by the text, excluding the record it belongs to."""
     with limits.deadline(SECONDS):
         found = [
             (domain, find(caller, text, domain, MOST_RELATED + 1)) for domain in search.domains()
@@ -91,7 +91,7 @@ def find(caller: Caller, query: str, domain: Domain, limit: int) -> Found:
         query,
         domain=domain.name,
         projects=caller.projects,
-        # Where all can be seen, which ones those are need not be looked up.
+        # If the caller sees all records, no filter is needed.
         records=visible if visible.query.has_filters() else None,
         limit=limit,
     )

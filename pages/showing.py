@@ -1,4 +1,4 @@
-"""Values of all kinds, in the form in which people read them."""
+"""Prepare values of all types for display."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ LONGEST_PLAIN = 120
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """`form` says how `value` is laid out; `parts` holds labelled ones, `several` unlabelled."""
+    """A value with its layout, `form`; `parts` are labelled values, `several` unlabelled ones."""
 
     form: Form
     value: Any
@@ -25,7 +25,7 @@ class Part:
 
 
 def parts_of(record: Any, names: list[str]) -> list[Part]:
-    """The fields and properties of these names, without those that are empty."""
+    """Return the non-empty fields and properties of these names."""
     labels = {field.name: str(field.verbose_name) for field in record._meta.fields}
     return labelled({labels.get(name, name): value_of(record, name) for name in names})
 
@@ -61,7 +61,7 @@ def shown(value: Any) -> Shown:
 
 
 def listed(values: list[Any]) -> Shown:
-    """Short ones stand in a row, longer ones and what has parts below each other."""
+    """Put short values in a row; stack long and structured ones."""
     inner = [shown(value) for value in values]
     is_short = all(one.form == "plain" and len(one.value) <= LONGEST_PLAIN / 2 for one in inner)
     return Shown("words" if is_short else "several", inner)

@@ -1,7 +1,6 @@
-"""Server-sent events: what is new is looked up when a process tells that there is something.
+"""Server-sent events: new data is queried when a process announces some.
 
-A stream that waits holds a task of the event loop, and neither a thread nor a connection to the
-database.
+A waiting stream holds a task of the event loop, but neither a thread nor a database connection.
 """
 
 import asyncio
@@ -21,11 +20,11 @@ from contextd.mcp.workers import Workers
 from contextd.signals import serving_ends
 
 BEATS = 25.0
-"""Seconds; so often it is looked without being told, which also keeps proxies from giving up."""
+"""Seconds between queries without an announcement; also keeps proxies from timing out."""
 GATHERED = 0.5
-"""Seconds; what comes within them is sent together."""
+"""Seconds within which new data is sent together."""
 LONGEST = 15 * 60.0
-"""Seconds; then the browser comes back by itself, and where it was."""
+"""Maximum seconds of a stream; the browser then reconnects and resumes."""
 LOOK_SECONDS = 5.0
 THREADS = 2
 
@@ -37,9 +36,7 @@ _workers = Workers(THREADS)
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What a look found: as HTML, empty for nothing, the key of the last that it looked at, and
-    whether there is more after it.
-    """
+    """The result of a query: HTML, empty for none, the last key seen, and whether more follows."""
 
     html: str
     key: int
@@ -47,11 +44,11 @@ class News:
 
 
 Look = Callable[[int], News]
-"""What came after that key. Raises ContextdError."""
+"""Queries what follows a key. Raises ContextdError."""
 
 
 async def stream(look: Look, after: int) -> AsyncIterator[bytes]:
-    """Events until the client goes, is not let in any more, or has listened for long enough."""
+    """Yield events until the client disconnects, loses access, or reaches the maximum duration."""
     until = time.monotonic() + LONGEST
     let_thread_go()
     with Wakeup() as wakeup:
@@ -76,11 +73,11 @@ async def looked(look: Look, after: int) -> News:
         find = partial(look, after)
         return await _workers.run_safely("live calls", find, seconds=LOOK_SECONDS)
     except (Busy, TimedOut):
-        return News("", after)  # the next beat looks again
+        return News("", after)  # the next query retries
 
 
 def let_thread_go() -> None:
-    """Django's handler keeps one for each request until it is answered, which here is late."""
+    """Release the thread that Django's handler holds until the end of a response."""
     context = SyncToAsync.thread_sensitive_context.get(None)
     if context and (executor := SyncToAsync.context_to_thread_executor.pop(context, None)):
         executor.shutdown(wait=False)

@@ -1,4 +1,4 @@
-"""Where people find what."""
+"""Addresses of the pages for people."""
 
 from django.conf import settings
 from django.contrib.auth.views import LogoutView

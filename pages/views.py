@@ -1,4 +1,4 @@
-"""The pages for people: the dashboard, the search, single records, and calls as they happen."""
+"""Pages for people: dashboard, search, single records, and live calls."""
 
 from functools import partial
 from typing import Any
@@ -42,7 +42,7 @@ def home(request: HttpRequest, caller: Caller) -> HttpResponse:
 
 @for_callers
 def errors(request: HttpRequest, caller: Caller) -> HttpResponse:
-    """Asked for by the home page once it is shown: it takes a search for each without a fix."""
+    """Loaded after the home page, since it runs a search per error without a fix."""
     throttling.take(request, "search", caller.principal, SEARCHES)
     chosen = Scope(caller, {"days": "30", **request.GET.dict()}).chosen()
     with limits.deadline(SECONDS):
@@ -53,7 +53,7 @@ def errors(request: HttpRequest, caller: Caller) -> HttpResponse:
 
 @for_callers
 def health(request: HttpRequest, caller: Caller) -> HttpResponse:
-    """Asked for by the home page once it is shown: a probe may take a second."""
+    """Loaded after the home page, since a probe may take a second."""
     services = status.services_for(caller)
     context = {"overall": status.overall(services), "services": sorted(services.items())}
     return render(request, "dashboard/health.html", context)
@@ -81,7 +81,7 @@ def record(request: HttpRequest, caller: Caller, kind: str, pk: int) -> HttpResp
 
 @for_callers
 def related(request: HttpRequest, caller: Caller, kind: str, pk: int) -> HttpResponse:
-    """Asked for by the page of the record once it is shown: it is a search."""
+    """Loaded after the record's page, since it runs a search."""
     throttling.take(request, "search", caller.principal, SEARCHES)
     groups = records.related(caller, kind, pk)
     context = {"groups": groups, "kind": kind, "pk": pk}
@@ -91,7 +91,7 @@ def related(request: HttpRequest, caller: Caller, kind: str, pk: int) -> HttpRes
 def whole_or_part(
     request: HttpRequest, page: str, part: str, context: dict[str, Any]
 ) -> HttpResponse:
-    """The part alone for htmx, which puts it into the page that is there."""
+    """Render only the part for htmx, which inserts it into the current page."""
     is_restored = "HX-History-Restore-Request" in request.headers
     wants_part = "HX-Request" in request.headers and not is_restored
     response = render(request, part if wants_part else page, context)
@@ -110,13 +110,13 @@ def live(request: HttpRequest, caller: Caller) -> HttpResponse:
 
 @for_callers
 def live_stream(request: HttpRequest, caller: Caller) -> StreamingHttpResponse:
-    """Rows of the table of `live`, as calls are recorded by any process."""
+    """Stream table rows for `live` as any process records calls."""
     wanted = WantedCalls(caller, request.GET).wanted()
     told = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
     last_seen = parse_digits(told)
     after = calls.last_key() if last_seen is None else last_seen
     look = partial(new_calls, request, wanted)
-    close_old_connections()  # Django would do it at the end of the answer
+    close_old_connections()  # Django would do it only at the end of the response
     return StreamingHttpResponse(
         streaming.stream(look, after), content_type="text/event-stream", headers=NOT_KEPT
     )

@@ -28,8 +28,8 @@ class RemediationRows(RowsOfProjects):
 class RemediationAdmin(Transferable, ByOperation, ModelAdmin[Remediation]):
     group, icon = "Knowledge", "healing"
     about = (
-        "Errors and what fixed them. Those without a project are known to all. What worked for "
-        "others is found first."
+        "Errors and their fixes. Fixes without a project are shared by all. Proven fixes are "
+        "found first."
     )
     rows = RemediationRows
     search_domain = services.DOMAIN

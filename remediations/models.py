@@ -1,4 +1,4 @@
-"""Remediations: errors and what fixed them."""
+"""Remediations: errors and their fixes."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -26,7 +26,7 @@ class RemediationQuerySet(models.QuerySet["Remediation"]):
         return self.filter(Q(project=None) | Q(project__in=caller.projects))
 
     def tagged(self, tags: Sequence[str]) -> Self:
-        """Those that carry all of the tags."""
+        """Return the remediations that have all of the tags."""
         return self.filter(tags__contains=list(tags)) if tags else self
 
 
@@ -85,9 +85,9 @@ class Remediation(models.Model):
 
     @property
     def confidence(self) -> float:
-        """How likely it works: the mean of Beta(1 + worked, 1 + failed), 0.5 when nobody said.
+        """Return the chance that it works: the mean of Beta(1 + worked, 1 + failed), 0.5 unrated.
 
-        What is outdated will not work any more, for nobody, so it counts twice.
+        A rating as outdated counts twice, since the fix then works for nobody.
         """
         failed = self.did_not_work + 2 * self.outdated
         return (1 + self.worked) / (2 + self.worked + failed)

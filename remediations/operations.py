@@ -22,13 +22,16 @@ from contextd.validation import (
 from remediations import services
 
 ErrorType = Annotated[
-    Filled, Field(max_length=200, description="Its type or code, such as KeyError or ECONNREFUSED")
+    Filled,
+    Field(
+        max_length=200, description="Type or code of the error, such as KeyError or ECONNREFUSED"
+    ),
 ]
 Solution = Annotated[
-    Filled, Field(max_length=20_000, description="What fixed it: cause, commands, changed code")
+    Filled, Field(max_length=20_000, description="The fix: cause, commands, changed code")
 ]
 StackTrace = Annotated[
-    Text, Field(max_length=50_000, description="The stack that was printed with it")
+    Text, Field(max_length=50_000, description="Stack trace printed with the error")
 ]
 Context = Annotated[Metadata, Field(description="Key-value facts, such as versions and branch")]
 Labels = Annotated[Tags, Field(description="Labels, up to 20 of 50 characters")]
@@ -37,14 +40,14 @@ Severity = Literal["low", "medium", "high", "critical"]
 
 
 class SaveRemediation(Request):
-    """Save how an error was fixed, so that nobody has to find out again."""
+    """Save how an error was fixed, so that nobody has to solve it again."""
 
     error_message: ErrorMessage
     error_type: ErrorType
     solution: Solution
     project_path: Annotated[
         AbsolutePath | None,
-        Field(description="Keep it within this project (absolute path); by default all share it"),
+        Field(description="Limit it to this project (absolute path); by default all share it"),
     ] = None
     context: Context = {}
     tags: Labels = []
@@ -68,7 +71,7 @@ def save(caller: Caller, request: SaveRemediation) -> RemediationSaved:
 
 
 class UpdateRemediation(Request):
-    """Correct a saved remediation; fields that are not given stay as they are."""
+    """Correct a saved remediation; omitted fields stay as they are."""
 
     id: RemediationId
     error_message: Annotated[ErrorMessage | None, Field(description="New error message")] = None
@@ -95,15 +98,17 @@ def as_saved(saved: services.Saved) -> RemediationSaved:
 
 
 class SearchRemediations(Request):
-    """Find how an error, or one like it, was fixed before; ask before you debug."""
+    """Find how this or a similar error was fixed before; search before you debug."""
 
     error_message: ErrorMessage
-    stack_trace: Annotated[StackTrace, Field(description="Its stack, for better matches")] = ""
+    stack_trace: Annotated[
+        StackTrace, Field(description="Stack trace of the error, for better matches")
+    ] = ""
     limit: Limit = 5
     min_score: Annotated[
-        float, Clamp(0, 1), Field(description="Leave out worse matches, 0 to 1")
+        float, Clamp(0, 1), Field(description="Minimum match of results, 0 to 1")
     ] = services.FITS
-    tags: Annotated[Labels, Field(description="Only those with all of these labels")] = []
+    tags: Annotated[Labels, Field(description="Only remediations with all of these labels")] = []
 
 
 class RemediationMatch(Result):
@@ -113,24 +118,26 @@ class RemediationMatch(Result):
     solution: str
     tags: list[str]
     match_score: Annotated[
-        float, Field(description="0.7 semantic_score + 0.3 string_score; the order of results")
+        float, Field(description="0.7 semantic_score + 0.3 string_score; results are sorted by it")
     ]
-    semantic_score: Annotated[float, Field(description="How near in meaning, 0 to 1")]
-    string_score: Annotated[float, Field(description="How much of the wording is shared, 0 to 1")]
-    stack_trace_match: Annotated[bool, Field(description="Its stack is much like the given one")]
-    error_type_match: Annotated[bool, Field(description="Of the same type, or a kindred one")]
+    semantic_score: Annotated[float, Field(description="Similarity in meaning, 0 to 1")]
+    string_score: Annotated[float, Field(description="Similarity in wording, 0 to 1")]
+    stack_trace_match: Annotated[bool, Field(description="Whether the stack traces are similar")]
+    error_type_match: Annotated[
+        bool, Field(description="Whether the error types are equal or related")
+    ]
     context: dict[str, str]
     created_at: datetime
     seen_count: int
-    worked: Annotated[int, Field(description="How often it was said to have worked")]
+    worked: Annotated[int, Field(description="How often it was reported to work")]
     did_not_work: int
     outdated: int
 
 
 class RemediationMatches(Result):
     results: list[RemediationMatch]
-    query: Annotated[str, Field(description="The error message that was asked for")]
-    total: Annotated[int, Field(description="How many results there are")]
+    query: Annotated[str, Field(description="The error message searched for")]
+    total: Annotated[int, Field(description="Number of results")]
     notice: Notice = None
 
 
@@ -158,7 +165,7 @@ def as_match(match: services.Match) -> RemediationMatch:
 
 
 class GetRemediation(Request):
-    """Read one remediation whole."""
+    """Read one complete remediation."""
 
     id: RemediationId
 
@@ -171,10 +178,10 @@ class RemediationDetail(Result):
     stack_trace: str
     context: dict[str, str]
     tags: list[str]
-    severity: Annotated[str, Field(description="Empty where it was not said")]
+    severity: Annotated[str, Field(description="Severity of the error; empty if unknown")]
     seen_count: Annotated[int, Field(description="How often this error was fixed this way")]
     last_seen_at: datetime
-    worked: Annotated[int, Field(description="How often it was said to have worked")]
+    worked: Annotated[int, Field(description="How often it was reported to work")]
     did_not_work: int
     outdated: int
     created_by: str
@@ -188,10 +195,10 @@ def get(caller: Caller, request: GetRemediation) -> RemediationDetail:
 
 
 class RateRemediation(Request):
-    """Say whether a remediation helped, so that good ones come first and bad ones last."""
+    """Report whether a remediation helped, so that good ones rank first and bad ones last."""
 
     id: RemediationId
-    outcome: Annotated[services.Outcome, Field(description="What became of applying it")]
+    outcome: Annotated[services.Outcome, Field(description="Outcome of applying it")]
 
 
 class RemediationRated(Written):
@@ -200,7 +207,7 @@ class RemediationRated(Written):
     did_not_work: int
     outdated: int
     confidence: Annotated[
-        float, Field(description="How likely it works, by all that was said; 0.5 when nothing was")
+        float, Field(description="Probability that it works, from all feedback; 0.5 without any")
     ]
 
 
@@ -210,7 +217,7 @@ def feedback(caller: Caller, request: RateRemediation) -> RemediationRated:
 
 
 class DeleteRemediation(Request):
-    """Delete a remediation for good."""
+    """Delete a remediation permanently."""
 
     id: RemediationId
 

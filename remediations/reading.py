@@ -1,4 +1,4 @@
-"""Reads an error: what it is found by, and what two errors are compared by."""
+"""Parse an error into what it is indexed and compared by."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -6,14 +6,14 @@ from functools import lru_cache
 from contextd import faults
 
 ENOUGH_WORDS = 2
-"""An error with fewer informative words is vague."""
+"""Informative words below which an error is vague."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The line that tells an error and what else was printed, without what varies between runs.
+    """The line that names the error and the rest of the output, without parts that vary by run.
 
-    `calls` are those of its stack, innermost first.
+    `calls` are the stack's function calls, innermost first.
     """
 
     headline: str
@@ -27,18 +27,18 @@ class Reading:
         return f"{self.headline}\n{self.details}".strip()
 
     def found_by(self, solution: str) -> tuple[str, str]:
-        """Return headline and body of what is searched."""
+        """Return the headline and body to index."""
         return self.headline, f"{self.details}\n{solution}".strip()
 
     @property
     def is_vague(self) -> bool:
-        """Whether it says only that something failed, as `KeyError` and `exit code 1` do."""
+        """Return whether it says only that something failed, like `KeyError` or `exit code 1`."""
         return len(faults.informative_words(self.text)) < ENOUGH_WORDS
 
 
 @lru_cache(maxsize=64)
 def read(error_message: str, stack_trace: str, error_type: str = "") -> Reading:
-    """Without a type, the one that the text tells."""
+    """Parse an error; a missing type is taken from the text."""
     printed = _as_printed(error_message, stack_trace)
     fault = faults.parse(printed)
     kind = error_type or fault.error_type
@@ -55,7 +55,7 @@ def read(error_message: str, stack_trace: str, error_type: str = "") -> Reading:
 
 
 def _as_printed(error_message: str, stack_trace: str) -> str:
-    """Both as one text, without saying the message twice."""
+    """Join both texts, without repeating the message."""
     if not stack_trace or stack_trace in error_message:
         return error_message
     return stack_trace if error_message in stack_trace else f"{error_message}\n{stack_trace}"

@@ -1,4 +1,4 @@
-"""Remediations by address."""
+"""Serve remediations by address."""
 
 from contextd.callers import Caller
 from contextd.resources import Query, resource
@@ -7,5 +7,5 @@ from remediations import services
 
 @resource("remediation://{remediation_id}", title="Remediation")
 def remediation(caller: Caller, query: Query, remediation_id: str) -> str:
-    """One error and how it was fixed, whole."""
+    """Read one complete error and its fix."""
     return services.as_text(services.get(caller, remediation_id))

@@ -1,6 +1,6 @@
-"""How well a remediation fits an error: `match` is 0.7 of its meaning and 0.3 of its wording.
+"""Score remediations for an error: `match` is 0.7 of the meaning and 0.3 of the wording.
 
-docs/retrieval.md tells what else was tried, and what 0.5 stands for.
+docs/retrieval.md describes the alternatives, and the meaning of 0.5.
 """
 
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from remediations.reading import Reading
 MEANING, WORDING = 0.7, 0.3
 WORDS, HEADLINE = 0.75, 0.25
 ENOUGH_WORDS = 0.5
-"""BM25 gives about this share of its most to a passage with all words of the query, each once."""
+"""Approximate share of the maximum BM25 score for a passage with each query word once."""
 
 SAME_TYPE, SAME_STACK = 0.05, 0.15
 ENOUGH_OF_STACK = 0.5
 TRUST = 0.1
 VAGUE = 0.5
-"""A vague error matches another one only so far, unless both read the same."""
+"""Factor on the match of a vague error with one that does not read the same."""
 
 COMPARED = ["error_type", "calls", "seen_count", "worked", "did_not_work", "outdated"]
 WEIGHTS = Weights(
@@ -29,7 +29,7 @@ WEIGHTS = Weights(
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """All between 0 and 1; `confidence` and `seen_count` decide between equal matches."""
+    """Scores from 0 to 1; `confidence` and `seen_count` break ties."""
 
     semantic: float
     string: float
@@ -68,23 +68,23 @@ def score(read: Reading, hit: Hit, remediation: Remediation) -> Scores:
 
 
 def is_same(read: Reading, hit: Hit) -> bool:
-    """Whether the hit begins with the very error, so that the length of its fix must not count."""
+    """Return whether the hit begins with the same error; the fix's length then must not count."""
     has_headline = bool(read.headline) and read.headline == hit.headline
     return has_headline and hit.text.startswith(read.details)
 
 
 def semantic(hit: Hit) -> float:
-    """The cosine, moved from -1..1 to 0..1; one half for what is not embedded yet."""
+    """Return the cosine, mapped from -1..1 to 0..1; one half if not embedded yet."""
     return min(1.0, max(0.0, (1 + (hit.cosine or 0.0)) / 2))
 
 
 def string(hit: Hit, *, same_type: bool, overlap: float) -> float:
-    """How much wording is shared, a little more for kindred types and stacks."""
+    """Return the similarity of wording, slightly raised for related types and stacks."""
     words = min(1.0, hit.lexical / ENOUGH_WORDS)
     shared = WORDS * words + HEADLINE * hit.trigram
     return min(1.0, shared * (1 + SAME_TYPE * same_type + SAME_STACK * overlap))
 
 
 def trust_in(remediation: Remediation) -> float:
-    """What feedback makes of a score: 1 while there is none, 10 % more or less at most."""
+    """Return the factor from feedback: 1 without any, at most 10 % more or less."""
     return 1 + TRUST * (2 * remediation.confidence - 1)

@@ -1,4 +1,4 @@
-"""What can be done with remediations."""
+"""Save, search, rate, change and delete remediations."""
 
 import hashlib
 import re
@@ -27,17 +27,17 @@ from remediations.scoring import Scores
 
 DOMAIN = "remediation"
 FITS = 0.5
-"""So much of a match a remediation is by default, to be told of."""
+"""Default minimum match of a result, 0 to 1."""
 COUNTS = ["seen_count", "worked", "did_not_work", "outdated"]
 TEXT = ["error_message", "error_type", "stack_trace", "solution"]
 READ = [
     *("error_message", "solution", "error_type", "severity", "stack_trace", "context", "tags"),
     *("project", "confidence", *COUNTS, "created_by", "created_at", "updated_at", "last_seen_at"),
 ]
-"""What people read of one."""
+"""Fields that people read."""
 _CAPITALISED = re.compile(r"[A-Z][a-z]+\W*")
 REORDERED = 50
-"""So many more than asked for are compared in detail, since that changes their order."""
+"""Candidates compared in detail beyond the limit, since that changes their order."""
 
 Outcome = Literal["worked", "did_not_work", "outdated"]
 
@@ -68,7 +68,7 @@ def register_for_search() -> None:
 
 @health_check("remediation")
 def probe() -> None:
-    """The table can be read."""
+    """Check that the table can be read."""
     has_records(Remediation.objects.all(), "remediations")
 
 
@@ -84,7 +84,7 @@ def save(
     severity: str | None,
     stack_trace: str,
 ) -> Saved:
-    """Keep a fix; the same fix of the same error strengthens the one that is kept already."""
+    """Save a fix; the same fix of the same error strengthens the existing one."""
     read = reading.read(error_message, stack_trace, error_type)
     prepared = search.prepare(*read.found_by(solution))
     with limits.transaction():
@@ -112,9 +112,9 @@ def save(
 
 
 def digest_of(solution: str) -> str:
-    """Return the same hash for the same words, whatever their layout, capitals or last full stop.
+    """Return a hash that ignores layout, initial capitals and the final full stop.
 
-    Only a word's first letter may be a capital or not: `-d` and `-D` differ.
+    Of a word, only an initial capital is ignored: `-d` and `-D` differ.
     """
     words = (word.lower() if _CAPITALISED.fullmatch(word) else word for word in solution.split())
     return hashlib.sha256(" ".join(words).rstrip(" .!").encode()).hexdigest()
@@ -126,8 +126,8 @@ def _seen_again(remediation: Remediation) -> Saved:
     remediation.refresh_from_db()
     return Saved(
         remediation,
-        f"This fix was known already; it is seen {remediation.seen_count} times now. The rest of "
-        "what was saved with it stays as it was: remediation_update changes it.",
+        f"This fix was already known; it has now been seen {remediation.seen_count} times. Its "
+        "other fields are unchanged: remediation_update changes them.",
     )
 
 
@@ -143,7 +143,7 @@ def update(
     severity: str | None = None,
     stack_trace: str | None = None,
 ) -> Saved:
-    """Change what is given, keep the rest; changed text is embedded anew."""
+    """Change the given fields; changed text is embedded again."""
     given: dict[str, Any] = {
         "error_message": error_message,
         "error_type": error_type,
@@ -166,7 +166,7 @@ def update(
 
 
 def _change_text(caller: Caller, remediation_id: str, changes: Mapping[str, Any]) -> Saved:
-    """Raises Stale if the rest of the text changed while this part was embedded."""
+    """Change the text. Raises Stale if the rest of it changed during the embedding."""
     before = get(caller, remediation_id)
     text = {name: changes.get(name, getattr(before, name)) for name in TEXT}
     read = reading.read(text["error_message"], text["stack_trace"], text["error_type"])
@@ -185,7 +185,7 @@ def _change_text(caller: Caller, remediation_id: str, changes: Mapping[str, Any]
 
 
 def _change(caller: Caller, remediation_id: str, changes: Mapping[str, Any]) -> Remediation:
-    """Locked meanwhile, so that two changes of different fields both stay."""
+    """Change under a row lock, so that concurrent changes to other fields survive."""
     remediation = _locked(caller, remediation_id)
     for name, value in changes.items():
         setattr(remediation, name, value)
@@ -195,7 +195,7 @@ def _change(caller: Caller, remediation_id: str, changes: Mapping[str, Any]) -> 
 
 
 def _locked(caller: Caller, remediation_id: str) -> Remediation:
-    """Before what it is found by is touched, always: the other order would be a deadlock."""
+    """Lock the row; always do so before its index entries, to avoid deadlocks."""
     return get_record(Remediation.objects.visible_to(caller).select_for_update(), remediation_id)
 
 
@@ -208,7 +208,7 @@ def find(
     min_score: float,
     tags: Sequence[str],
 ) -> Matches:
-    """The fixes of the errors most like this one, among those the caller may see."""
+    """Return fixes of the most similar errors among those the caller may see."""
     read = reading.read(error_message, stack_trace)
     found = search.find(
         read.text,
@@ -237,7 +237,7 @@ def _scores(read: Reading, hits: Sequence[Hit]) -> dict[int, Scores]:
 
 @projects.before_merge
 def join_with_those_of(kept: Project, absorbed: Project) -> None:
-    """What both projects know becomes one record, seen and rated by both."""
+    """Merge equal records of both projects into one, with the sums of their counts."""
     for theirs in Remediation.objects.filter(project=absorbed).select_for_update():
         ours = Remediation.objects.filter(
             project=kept,
@@ -257,7 +257,7 @@ def get(caller: Caller, remediation_id: str) -> Remediation:
 def rate(
     caller: Caller, remediation_id: str, outcome: Outcome, *, instead_of: Outcome | None = None
 ) -> Remediation:
-    """Count what became of applying it; `instead_of` is what the same caller said of it before."""
+    """Count an outcome; `instead_of` is the caller's earlier rating, which it replaces."""
     remediation = get(caller, remediation_id)
     notes.rated(helped=outcome == "worked")
     counts: dict[str, Any] = {outcome: F(outcome) + 1}
@@ -269,7 +269,7 @@ def rate(
 
 
 def delete(caller: Caller, remediation_id: str) -> None:
-    """Delete it and all it is found by."""
+    """Delete the remediation and its index entries."""
     with limits.transaction():
         remediation = _locked(caller, remediation_id)
         search.forget(DOMAIN, [remediation.pk])
@@ -282,7 +282,7 @@ def address_of(remediation: Remediation) -> str:
 
 
 def as_text(remediation: Remediation) -> str:
-    """For reading: the error, what is known of it, and what fixed it."""
+    """Format for reading: the error, its facts, and the fix."""
     lines = [
         f"{remediation.error_type}: {remediation.error_message}",
         f"seen {remediation.seen_count} times, worked {remediation.worked} times, "

@@ -69,7 +69,7 @@ def test_an_unknown_project_is_said(call: Call, save: Save) -> None:
     found = call("checkpoint_search", query="login", project_path="/w/nowhere")
     assert found.results == []
     assert found.notice == (
-        "No project is known for /w/nowhere; it is made when something is saved there."
+        "No project is known for /w/nowhere; it is created when something is saved there."
     )
 
 

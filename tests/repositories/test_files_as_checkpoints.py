@@ -50,7 +50,7 @@ def test_files_with_a_tag_are_none_and_that_is_said(shop: Folder, call: Call) ->
     found = call("checkpoint_search", query="zeppelin fly", kind="file", tags=["air"])
 
     assert found.results == []
-    assert found.notice == "Files have no tags: leave them out, or ask for checkpoints."
+    assert found.notice == "Files have no tags: omit the tags, or search for checkpoints."
 
 
 def test_what_is_not_embedded_yet_is_told_of_files_and_of_checkpoints(
