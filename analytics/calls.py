@@ -1,4 +1,4 @@
-"""Single calls, as long as they are kept: the newest of them, and those about one record."""
+"""Query single calls while they are kept: the newest, and those about one record."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -19,7 +19,7 @@ DAYS_OF_USE = 30
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which calls; None is for any."""
+    """A filter of calls; None matches any."""
 
     operation: str | None = None
     outcome: str | None = None
@@ -29,7 +29,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What became of a record in so many days; `calls` are the newest that were about it."""
+    """Uses of a record within a number of days; `calls` are the newest about it."""
 
     days: int
     found: int
@@ -39,12 +39,12 @@ class Use:
 
 
 def newest(caller: Caller, wanted: Wanted, *, limit: int) -> list[Event]:
-    """The newest first."""
+    """Return the newest calls, newest first."""
     return list(_chosen(caller, wanted).order_by("-pk")[:limit])
 
 
 def following(caller: Caller, wanted: Wanted, *, after: int, limit: int) -> list[Event]:
-    """Those recorded after the event of that key, the oldest first."""
+    """Return calls recorded after the event with that key, oldest first."""
     return list(_chosen(caller, wanted).filter(pk__gt=after).order_by("pk")[:limit])
 
 
@@ -56,7 +56,7 @@ def _chosen(caller: Caller, wanted: Wanted) -> QuerySet[Event]:
 
 
 def last_key() -> int:
-    """Of the newest event there is: since one process writes after the other, they only grow."""
+    """Return the newest event's key; keys only grow, since processes write one at a time."""
     return Event.objects.aggregate(last=Max("pk"))["last"] or 0
 
 
@@ -72,7 +72,7 @@ def use_of(caller: Caller, domain: str, record_id: int) -> Use:
 
 
 def connected(caller: Caller) -> list[WorkSession]:
-    """Who called something within the time that a session may pause, the last one first."""
+    """Return sessions that are not over yet, the last active first."""
     since = timezone.now() - PAUSE
     sessions = WorkSession.objects.visible_to(caller).filter(ended_at__gte=since)
     return list(sessions.order_by("-ended_at")[:MOST_CONNECTED])

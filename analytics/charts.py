@@ -1,4 +1,4 @@
-"""What charts and top lists show: calls by day, and what there was most of."""
+"""Data of charts and top lists: calls by day, and the most frequent values."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -16,12 +16,12 @@ from contextd.validation import parse_digits
 What = Literal["operations", "errors", "unanswered", "clients", "projects", "contexts"]
 
 ERRORS = ("remediation", "diagnosis")
-"""What is asked of these is an error."""
+"""Domains whose queries are errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One day, of one operation."""
+    """The figures of one operation on one day."""
 
     day: date
     operation: str
@@ -30,7 +30,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """In a top list."""
+    """A place in a top list."""
 
     name: str
     count: int
@@ -38,7 +38,7 @@ class Place:
 
 
 def series(calls: Calls) -> list[Point]:
-    """By day and operation; without those where nothing was called."""
+    """Return figures by day and operation, omitting those without calls."""
     sums = calls.sums("day", "operation")
     points = [Point(day, operation, of_day) for (day, operation), of_day in sums.items()]
     return sorted(points, key=lambda point: (point.day, point.operation))
@@ -49,7 +49,7 @@ def days_between(first: date, last: date) -> list[date]:
 
 
 def top(calls: Calls, what: What, limit: int) -> list[Place]:
-    """Operations, contexts and projects of all the time; the rest while calls are kept."""
+    """Return a top list; other than operations, contexts and projects only of the kept calls."""
     match what:
         case "operations":
             return _most(calls, "operation", limit)
@@ -75,7 +75,7 @@ def _most(calls: Calls, field: str, limit: int) -> list[Place]:
 
 
 def _most_of_projects(calls: Calls, limit: int) -> list[Place]:
-    """Those of one name are told apart by where they come from, else by their ids."""
+    """Distinguish projects of the same name by origin, else by id."""
     places = _most(calls, "project_id", limit)
     there = {str(pk): one for pk, one in Project.objects.in_bulk(_numbers(places)).items()}
     names = Counter(project.name for project in there.values())
@@ -96,6 +96,6 @@ def _told_apart(project: Project | None, names: Counter[str]) -> str:
 def _named(events: QuerySet[Event], field: str, limit: int, failed: Q | None = None) -> list[Place]:
     fails = ~Q(outcome="ok") if failed is None else failed
     counted = events.exclude(**{field: ""}).order_by().values_list(field)
-    # Counted is the field itself, for which an index can be enough.
+    # Count the field itself, since an index may suffice for that.
     ranked = counted.annotate(number=Count(field), fails=Count(field, filter=fails))
     return [Place(*row) for row in ranked.order_by("-number", field)[:limit]]

@@ -1,4 +1,4 @@
-"""What was used most, and which errors came up most, with the records that these are."""
+"""The most used records and the most frequent errors."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from remediations import services as remediations
 
 FIXES = "remediation"
 Key = tuple[str, int]
-"""The kind of a record, and its id."""
+"""The kind and the id of a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class UsedRecord:
 
 @dataclass(frozen=True, slots=True)
 class FrequentError:
-    """How often it was looked up, how often in vain, and the best fix that was found last."""
+    """An error with its look-ups, those without a result, and the best fix found last."""
 
     place: Place
     fix: Known | None
@@ -45,14 +45,14 @@ class FrequentError:
 def most_used(
     caller: Caller, calls: Calls, limit: int, kind: str | None = None
 ) -> list[UsedRecord]:
-    """Records that were read, applied or rated most, while calls are kept."""
+    """Return the records read, applied or rated most, while calls are kept."""
     titles = {domain.name: domain.title for domain in search.domains()}
     kinds = [kind] if kind else list(titles)
     used = calls.kept.filter(domain__in=kinds, used__isnull=False, outcome="ok").order_by()
     counted = used.values_list("domain", "used").annotate(number=Count("*"))
     ranked = counted.order_by("-number", "domain", "used")
     found: list[UsedRecord] = []
-    for asked in (2 * limit, None):  # all of them only where many of the first are gone
+    for asked in (2 * limit, None):  # read all of them only if many of the first are deleted
         most = list(ranked[:asked])
         records = known(caller, [(name, pk) for name, pk, _ in most])
         found = [
@@ -66,7 +66,7 @@ def most_used(
 
 
 def errors(caller: Caller, calls: Calls, limit: int) -> list[FrequentError]:
-    """Those looked up most, with what the last search for each has found."""
+    """Return the errors looked up most, with the result of the last search for each."""
     places = charts.top(calls, "errors", limit)
     asked = calls.kept.filter(domain=FIXES, query__in=[place.name for place in places])
     last = asked.filter(found__isnull=False).order_by("query", "-at").distinct("query")
@@ -80,7 +80,7 @@ def errors(caller: Caller, calls: Calls, limit: int) -> list[FrequentError]:
 
 
 def looked_up(caller: Caller, errors: Sequence[FrequentError]) -> list[FrequentError]:
-    """With the best fix that there is by now for those of which the last search found none."""
+    """Add the best fix known now to errors whose last search found none."""
     lacking = [error.place.name for error in errors if error.fix is None]
     best = {query: (FIXES, pk) for query in lacking if (pk := best_fix(caller, query))}
     fixes = known(caller, best.values())
@@ -98,7 +98,7 @@ def best_fix(caller: Caller, query: str) -> int | None:
 
 
 def known(caller: Caller, keys: Iterable[Key]) -> dict[Key, Known]:
-    """Those of the records that are still there, and that the caller may see."""
+    """Return the records that still exist and that the caller may see."""
     wanted = set(keys)
     found: dict[Key, Known] = {}
     for domain in search.domains():

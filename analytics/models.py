@@ -1,4 +1,4 @@
-"""What is kept of calls: each of them for some time, what they add up to for good."""
+"""Recorded calls: each for a limited time, their daily sums permanently."""
 
 from datetime import datetime
 from typing import Any, Self
@@ -14,14 +14,14 @@ from contextd.models import Project
 NAME_LENGTH = 100
 QUERY_LENGTH = 200
 BUCKETS = 72
-"""Latencies are counted by size: bucket i holds those of up to 2 ** (i / 4) milliseconds."""
+"""Number of latency buckets; bucket i counts those of up to 2 ** (i / 4) milliseconds."""
 
 
 class OfProjectQuerySet(models.QuerySet[Any]):
-    """For rows of a project and a context."""
+    """Queries of rows with a project and a context."""
 
     def visible_to(self, caller: Caller) -> Self:
-        """What concerns its projects; what concerns none, where it was in the same context."""
+        """Return rows of the caller's projects, and those without one in the caller's context."""
         if caller.projects is None:
             return self
         of_none = Q(project=None, context=caller.context)
@@ -40,7 +40,7 @@ class WorkSessionQuerySet(models.QuerySet["WorkSession"]):
 
 
 class WorkSession(models.Model):
-    """Calls over one connection without a long pause between them; who it was is forgotten."""
+    """Calls over one connection without a long pause; its caller is forgotten with the calls."""
 
     key = models.CharField(max_length=200, blank=True)
     principal = models.CharField(max_length=NAME_LENGTH, blank=True)
@@ -68,7 +68,7 @@ class WorkSession(models.Model):
 
 class EventQuerySet(OfProjectQuerySet):
     def unanswered(self) -> Self:
-        """Searches that found nothing."""
+        """Return the searches that found nothing."""
         return self.filter(found__isnull=False, returned=0)
 
     def between(self, start: datetime, end: datetime) -> Self:
@@ -76,7 +76,7 @@ class EventQuerySet(OfProjectQuerySet):
 
 
 class Event(models.Model):
-    """One finished call; `domain` is that of what it searched, or of the record it was about."""
+    """One finished call; `domain` is the kind of record it searched or was about."""
 
     at = models.DateTimeField()
     session = models.ForeignKey(WorkSession, models.CASCADE, related_name="events")
@@ -136,7 +136,7 @@ class Event(models.Model):
 
 
 class Tally(models.Model):
-    """The calls of one operation on one day, added up by project and context."""
+    """The sums of an operation's calls on one day, by project and context."""
 
     day = models.DateField()
     project = models.ForeignKey(

@@ -12,17 +12,17 @@ from contextd.validation import AbsolutePath
 
 
 class GetAnalytics(Request):
-    """See what contextd was used for, how well it worked, and what it saved."""
+    """Get figures about the use of contextd, its success, and the estimated savings."""
 
     period: Annotated[
         services.PeriodName,
-        Field(description="How far back: 1, 7 or 30 days and today so far, or all there is"),
+        Field(description="Period: the last 1, 7 or 30 days and today so far, or all time"),
     ] = "weekly"
     project_path: Annotated[
         AbsolutePath | None, Field(description="Only calls about this project (absolute path)")
     ] = None
     start_date: Annotated[
-        date | None, Field(description="First day (YYYY-MM-DD, UTC), in place of the period's")
+        date | None, Field(description="First day (YYYY-MM-DD, UTC); overrides the period")
     ] = None
     end_date: Annotated[
         date | None, Field(description="Last day (YYYY-MM-DD, UTC); by default today")
@@ -33,7 +33,7 @@ class FeatureUse(Result):
     feature: Annotated[str, Field(description="Name of the operation")]
     count: int
     avg_latency_ms: float | None
-    success_rate: Annotated[float | None, Field(description="Share of calls that ended well")]
+    success_rate: Annotated[float | None, Field(description="Share of calls that succeeded")]
 
 
 class PerformanceFigures(Result):
@@ -44,7 +44,7 @@ class PerformanceFigures(Result):
         float | None, Field(description="Mean of all calls of checkpoint_save")
     ]
     cache_hit_rate: Annotated[
-        float | None, Field(description="Share of queries whose meaning was remembered")
+        float | None, Field(description="Share of query embeddings found in the cache")
     ]
     overall_success_rate: float | None
 
@@ -52,17 +52,19 @@ class PerformanceFigures(Result):
 class Assumptions(Result):
     usd_per_million_tokens: float
     reading_limit_tokens: Annotated[
-        int, Field(description="The most that would have been read instead of a search")
+        int, Field(description="Most tokens that would have been read instead of a search")
     ]
     minutes_per_useful_search: float
-    sample_size: Annotated[int, Field(description="Searches whose result was used afterwards")]
+    sample_size: Annotated[
+        int, Field(description="Searches with a result that was used afterwards")
+    ]
 
 
 class SampleSizes(Result):
     calls: int
     searches: int
     answered: Annotated[int, Field(description="Searches that found something")]
-    lookups: Annotated[int, Field(description="Queries that needed their meaning")]
+    lookups: Annotated[int, Field(description="Queries that needed an embedding")]
 
 
 class AnalyticsReport(Result):
@@ -71,20 +73,21 @@ class AnalyticsReport(Result):
     end_date: datetime
     total_sessions: int
     avg_token_reduction_pct: Annotated[
-        float | None, Field(description="How much less was returned than was searched, in percent")
+        float | None,
+        Field(description="Reduction from what was searched to what was returned, in percent"),
     ]
     total_time_saved_min: Annotated[
-        float | None, Field(description="An estimate; see estimates for what it assumes")
+        float | None, Field(description="An estimate; see estimates for its assumptions")
     ]
     search_precision: Annotated[
         float | None,
-        Field(description="Share of searches of which a result was used afterwards and helped"),
+        Field(description="Share of searches with a result that was used afterwards and helped"),
     ]
     judged_searches: Annotated[
-        int, Field(description="The searches that search_precision is a share of")
+        int, Field(description="Number of searches on which search_precision is based")
     ]
     estimated_cost_save_usd: Annotated[
-        float | None, Field(description="An estimate; see estimates for what it assumes")
+        float | None, Field(description="An estimate; see estimates for its assumptions")
     ]
     top_features: list[FeatureUse]
     performance: PerformanceFigures

@@ -1,4 +1,4 @@
-"""What the home page of the dashboard shows."""
+"""Data of the dashboard's home page."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ DAYS_COMPARED = 2 * WEEK + 1
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A number of the last seven whole days, of the seven before them, and of today so far."""
+    """A number for the last seven full days, the seven before, and today so far."""
 
     name: str
     now: int
@@ -45,7 +45,7 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Percentiles of the milliseconds that calls of an operation took."""
+    """Latency percentiles of an operation in milliseconds."""
 
     operation: str
     calls: int
@@ -70,7 +70,7 @@ class Overview:
 
 
 def overview(caller: Caller, days: int, project: Project | None = None) -> Overview:
-    """Of the last days, today with them, of what the caller may see."""
+    """Return the figures of the last days, including today, that the caller may see."""
     period = last_days(days)
     calls = calls_of(caller, period, project)
     looked_at = last_days(max(days, DAYS_COMPARED))
@@ -93,7 +93,7 @@ def overview(caller: Caller, days: int, project: Project | None = None) -> Overv
 
 
 def errors(caller: Caller, days: int, project: Project | None = None) -> list[FrequentError]:
-    """Those looked up most, each with a fix if there is one by now: that takes searches."""
+    """Return the errors looked up most, each with a fix if known now; this runs searches."""
     calls = calls_of(caller, last_days(days), project)
     return frequent.looked_up(caller, frequent.errors(caller, calls, SHOWN))
 
@@ -130,7 +130,7 @@ def numbers(points: Iterable[Point]) -> dict[str, int]:
 
 
 def saves(operation: str) -> bool:
-    """Of contextd's own: what other servers' tools save is not its records."""
+    """Return whether the operation saves records of contextd; tools of other servers do not."""
     return operation.endswith(SAVING) and SEPARATOR not in operation
 
 
@@ -142,7 +142,7 @@ def by_operation(points: Iterable[Point]) -> dict[str, Sums]:
 
 
 def by_day(points: Sequence[Point], period: Period) -> list[Day]:
-    """Each day, also where nothing was called; the points are in their order."""
+    """Return every day, even without calls; the points must be in order."""
     sums = {
         day: services.added(point.sums for point in of_day)
         for day, of_day in groupby(points, key=attrgetter("day"))
@@ -154,7 +154,7 @@ def by_day(points: Sequence[Point], period: Period) -> list[Day]:
 
 
 def latencies(calls: Calls) -> list[Latency]:
-    """Of the operations called most."""
+    """Return the latencies of the operations called most."""
     counted = sorted(calls.latencies().items(), key=lambda pair: (-sum(pair[1]), pair[0]))
     return [
         Latency(

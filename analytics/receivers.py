@@ -1,4 +1,4 @@
-"""What is recorded of every call."""
+"""Record every finished call."""
 
 from typing import Any
 

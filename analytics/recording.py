@@ -1,4 +1,4 @@
-"""What is noted of a finished call: when, what, how it ended, what it searched, found and used."""
+"""Record finished calls: time, operation, outcome, and what they searched, found and used."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -20,13 +20,13 @@ from contextd.operations import Operation, Result
 from contextd.validation import parse_digits, printable
 
 PAUSE = timedelta(minutes=30)
-"""A session ends when nothing is called for that long; so does the time to use what was found."""
+"""Time without a call that ends a session, and with it the time to use what was found."""
 ONE_WRITER = 0x0C0DE1
-"""Number of the lock that makes processes write one after the other, so sessions begin once."""
+"""Key of the advisory lock that serialises writers, so that sessions begin only once."""
 
 logger = logging.getLogger(__name__)
 
-# A record counts as it was spoken of last: what was read and then rated bad did not help.
+# The last use of a record counts: one that was read and then rated as bad did not help.
 JUDGE = """
 WITH evidence AS (
     SELECT DISTINCT ON (search.id, later.used) search.id, later.helped
@@ -46,7 +46,7 @@ WHERE event.id = judged.id AND event.was_useful IS DISTINCT FROM judged.was_usef
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A call as `operation_finished` tells of it, and when that was."""
+    """A call as reported by `operation_finished`, with its time."""
 
     at: datetime
     operation: str
@@ -65,10 +65,10 @@ def note(
     notes: Notes,
     result: Result | None,
 ) -> None:
-    """Keep it until the buffer is written; takes no time of the call's."""
+    """Buffer the call until the next write; adds no time to the call."""
     kept = result if notes.searches else None
     if operation.effect == "delete":
-        notes = replace(notes, used=None)  # what is thrown away was of no use
+        notes = replace(notes, used=None)  # deleting a record is not a use of it
     now = timezone.now()
     if not buffer.add(Finished(now, operation.name, caller, category, seconds, notes, kept)):
         logs.warn_seldom(logger, "calls are not counted: too many wait to be written")
@@ -85,7 +85,7 @@ def write(calls: Sequence[Finished]) -> None:
 
 
 def _insert(events: Sequence[Event]) -> None:
-    """By COPY, which costs a tenth of what INSERT does: every call pays for it."""
+    """Insert with COPY, at a tenth of the cost of INSERT, which matters for every call."""
     fields = [field for field in Event._meta.concrete_fields if not field.primary_key]
     columns = ", ".join(str(field.column) for field in fields)
     statement = f"COPY {Event._meta.db_table} ({columns}) FROM STDIN"
@@ -111,7 +111,7 @@ def _by_session(calls: Sequence[Finished]) -> Iterator[tuple[str, Iterator[Finis
 
 
 def _events_of(calls: Sequence[Finished]) -> list[Event]:
-    """Of one connection; its session goes on, or another one begins."""
+    """Return the events of one connection; continue its session or begin another."""
     session = _open_session(calls[0])
     events = []
     for call in calls:
@@ -192,18 +192,18 @@ def _tell_search(event: Event, notes: Notes, result: Result) -> None:
 
 
 def looked_in(searches: Sequence[Searched]) -> dict[tuple[int, ...], int]:
-    """The collections, each with its passages: who looks twice in the same has searched it once."""
+    """Return passages by collection; repeated searches of the same one count once."""
     return {tuple(sorted(one.collections)): one.passages for one in searches}
 
 
 def returned(result: Result) -> list[Any]:
-    """The records in the first list of such; all searches answer with one."""
+    """Return the records in the result's first list, which every search has."""
     values = (getattr(result, name) for name in type(result).model_fields)
     return next((value for value in values if isinstance(value, list)), [])
 
 
 def ids_of(records: Sequence[Any]) -> list[int]:
-    """Of those that are known by a number."""
+    """Return the ids of records that have a numeric one."""
     ids = (parse_digits(str(getattr(record, "id", ""))) for record in records)
     return [pk for pk in ids if pk is not None]
 
@@ -215,7 +215,7 @@ def _judge(sessions: set[int]) -> None:
 
 
 def forget_before(moment: datetime) -> None:
-    """Delete the calls before it; of their sessions stays that there were some, and not whose."""
+    """Delete earlier calls; keep their sessions without the caller."""
     Event.objects.filter(at__lt=moment).delete()
     ended = WorkSession.objects.filter(ended_at__lt=moment).exclude(key="")
     ended.update(key="", principal="", client="")

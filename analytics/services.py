@@ -1,4 +1,4 @@
-"""What contextd was used for, and what that was worth."""
+"""Report what contextd was used for, and the estimated savings."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From the start of a day on; `end` is not in it."""
+    """A period of full days; `end` is exclusive."""
 
     name: str
     start: datetime
@@ -51,7 +51,7 @@ class Performance:
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """What money and minutes are worked out from."""
+    """The assumptions of the estimated money and minutes."""
 
     usd_per_million_tokens: float
     reading_limit_tokens: int
@@ -61,7 +61,7 @@ class Estimates:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything but the sums is None where there is nothing to work it out from."""
+    """Figures of a period; all but the sums are None without data."""
 
     period: str
     start_date: datetime
@@ -80,7 +80,7 @@ class Report:
 
 @health_check("analytics")
 def probe() -> None:
-    """The tables can be read."""
+    """Check that the tables can be read."""
     has_records(Event.objects.all(), "analytics")
 
 
@@ -92,9 +92,9 @@ def report(
     start_date: date | None,
     end_date: date | None,
 ) -> Report:
-    """Figures of the calls the caller may see; None where nothing was called to work it out from.
+    """Return figures of the calls the caller may see; None for figures without data.
 
-    A day counts whole, in UTC; dates go before the name of the period.
+    Days are full days in UTC; dates take precedence over the period's name.
     """
     chosen = period_of(period, start_date, end_date)
     calls = calls_seen_by(caller, chosen)
@@ -106,13 +106,13 @@ def report(
 
 
 def sessions_of(caller: Caller, period: Period, project: Project | None) -> int:
-    """How many the caller may know of began in the period; of a project those that touched it."""
+    """Count the visible sessions that began in the period, or those that touched the project."""
     sessions = WorkSession.objects.visible_to(caller).between(period.start, period.end)
     return (sessions.filter(projects__contains=[project.pk]) if project else sessions).count()
 
 
 def period_of(name: PeriodName, first: date | None, last: date | None) -> Period:
-    """Raises Invalid where it would end before it begins."""
+    """Return the period. Raises Invalid if it would end before it begins."""
     now = timezone.now()
     last_day = min(last or now.date(), now.date())
     end = min(now, midnight(last_day) + timedelta(days=1))
@@ -130,12 +130,12 @@ def period_of(name: PeriodName, first: date | None, last: date | None) -> Period
 
 
 def days_before(day: date, days: int) -> date:
-    """Not before the first that there is."""
+    """Return the day that many days earlier, limited by the calendar."""
     return date.fromordinal(max(day.toordinal() - days, date.min.toordinal()))
 
 
 def first_day() -> date:
-    """On which something was called that is still counted; today, where nothing was."""
+    """Return the first day with recorded calls; today if there are none."""
     tallied = Tally.objects.aggregate(first=Min("day"))["first"]
     seen = Event.objects.aggregate(first=Min("at"))["first"]
     days = [tallied, seen.date() if seen else None]
@@ -147,7 +147,7 @@ def calls_seen_by(caller: Caller, period: Period) -> Calls:
 
 
 def of_project(calls: Calls, project: Project | None) -> Calls:
-    """Those that named the project, or were about a record of it; none without one."""
+    """Return calls that named the project or were about its records; none without a project."""
     return calls.none() if project is None else calls.filter(project=project)
 
 
@@ -185,18 +185,18 @@ def added(sums: Iterable[Sums]) -> Sums:
 
 
 def judged_of(by_operation: dict[str, Sums]) -> Sums:
-    """Without those that search only records whose use cannot be known."""
+    """Sum up operations, excluding searches of records whose use cannot be tracked."""
     unknown = {domain.found_by for domain in search.domains() if not domain.use_is_known}
     return added(sums for name, sums in by_operation.items() if name not in unknown)
 
 
 def minutes_saved(total: Sums) -> float | None:
-    """An estimate: only searches count whose result was used."""
+    """Estimate the saved minutes; only searches with a used result count."""
     return total.useful * settings.CONTEXTD_MINUTES_SAVED if total.searches else None
 
 
 def dollars_saved(total: Sums) -> float | None:
-    """An estimate: what the spared tokens would have cost as input of a model."""
+    """Estimate the cost of the spared tokens as input of a model."""
     if not total.searches:
         return None
     return total.spared_tokens / MILLION * settings.CONTEXTD_TOKEN_PRICE

@@ -1,6 +1,6 @@
-"""Adding up calls: whole days once and for good, what came since whenever somebody asks.
+"""Sum up calls: full days once and permanently, later calls on each query.
 
-Days are those of UTC.
+Days are in UTC.
 """
 
 import math
@@ -42,7 +42,7 @@ ROW = ("day", "project_id", "context", "operation")
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What calls add up to; the fields are those of a Tally."""
+    """Sums over calls; the fields are those of a Tally."""
 
     calls: int = 0
     failures: int = 0
@@ -72,15 +72,15 @@ NAMES = [one.name for one in fields(Sums)]
 
 
 def ratio(part: float, whole: float) -> float | None:
-    """None where there is nothing that it could be a part of."""
+    """Return the ratio; None if the whole is zero."""
     return part / whole if whole else None
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Tallied days and the events since, of the same callers, projects and time.
+    """Tallied days and later events, with the same filters.
 
-    `kept` are all single calls of that time that are kept, those of tallied days too.
+    `kept` are all kept single calls of the time, including those of tallied days.
     """
 
     tallies: QuerySet[Tally]
@@ -88,7 +88,7 @@ class Calls:
     kept: EventQuerySet
 
     def filter(self, **fields: Any) -> "Calls":
-        """Those with these values in fields that a Tally has too."""
+        """Filter by fields that a Tally has too."""
         return self._each(lambda rows: rows.filter(**fields))
 
     def visible_to(self, caller: Caller) -> "Calls":
@@ -101,7 +101,7 @@ class Calls:
         return Calls(change(self.tallies), change(self.events), change(self.kept))
 
     def sums(self, *by: str) -> dict[Key, Sums]:
-        """For each combination of these fields of a Tally."""
+        """Return the sums for each combination of these Tally fields."""
         tallied = self.tallies.order_by().values_list(*by).annotate(**totals())
         counted = dated(self.events).values_list(*by).annotate(**counts())
         added: defaultdict[Key, Sums] = defaultdict(Sums)
@@ -110,7 +110,7 @@ class Calls:
         return dict(added)
 
     def latencies(self) -> dict[str, list[int]]:
-        """How many calls of each operation there are in each bucket."""
+        """Return the number of calls per bucket for each operation."""
         buckets = {f"bucket_{number}": Sum(f"latencies__{number}") for number in range(BUCKETS)}
         tallied = self.tallies.order_by().values_list("operation").annotate(**buckets)
         added: defaultdict[str, list[int]] = defaultdict(lambda: [0] * BUCKETS)
@@ -121,7 +121,7 @@ class Calls:
 
 
 def calls_between(start: datetime, end: datetime) -> Calls:
-    """`start` is the beginning of a day where that day is tallied already."""
+    """Return the calls of the time; `start` must begin a day if that day is tallied."""
     open_from = first_open_moment()
     tallies = Tally.objects.filter(day__gte=start.date(), day__lt=end)
     events = Event.objects.between(max(start, open_from), end)
@@ -129,7 +129,7 @@ def calls_between(start: datetime, end: datetime) -> Calls:
 
 
 def first_open_day() -> date | None:
-    """The first that is not tallied; None where nothing was ever called."""
+    """Return the first day not tallied; None if nothing was ever called."""
     last: date | None = Tally.objects.aggregate(last=Max("day"))["last"]
     if last is not None:
         return last + timedelta(days=1)
@@ -147,7 +147,7 @@ def midnight(day: date) -> datetime:
 
 
 def roll_up() -> None:
-    """Tally the days that are over, and forget single calls that are old enough."""
+    """Tally the past days, and delete single calls after their retention."""
     with transaction.atomic():
         recording.wait_for_other_writers()
         today = timezone.now().date()
@@ -159,7 +159,7 @@ def roll_up() -> None:
 
 
 def tally(day: date) -> bool:
-    """Add up that day, or the next one that has calls; False where none is over."""
+    """Tally the day, or the next one with calls; return False if none is over."""
     until = midnight(timezone.now().date())
     first = Event.objects.between(midnight(day), until).aggregate(first=Min("at"))["first"]
     if first is None:
@@ -184,7 +184,7 @@ def dated(events: QuerySet[Event]) -> QuerySet[Any]:
 
 
 def bucketed(events: QuerySet[Event], *by: str) -> QuerySet[Any, Any]:
-    # By the natural logarithm, which is a hundred times faster than `numeric`'s to any base.
+    # The natural logarithm is a hundred times faster than that of `numeric` to any base.
     size = Ceil(Ln(Greatest(F("milliseconds"), Value(1.0))) * Value(4 / math.log(2)))
     bucket = Cast(Least(size, Value(BUCKETS - 1.0)), IntegerField())
     counted = dated(events).annotate(bucket=bucket).values_list(*by, "bucket")
@@ -193,18 +193,18 @@ def bucketed(events: QuerySet[Event], *by: str) -> QuerySet[Any, Any]:
 
 
 def totals() -> dict[str, Any]:
-    """By name, in the order of Sums; the names differ since a Tally's own cannot be used."""
+    """Return aggregates in the order of Sums; a Tally's own field names cannot be used."""
     return {f"sum_{name}": Sum(name) for name in NAMES}
 
 
 def counts() -> dict[str, Any]:
-    """The same of events."""
+    """Return the same aggregates for events."""
     searched, answered = Q(found__isnull=False), Q(returned__gt=0)
     useful = Q(was_useful=True)
     return {
         "calls": Count("pk"),
         "failures": Count("pk", filter=~Q(outcome="ok")),
-        # Before `milliseconds`, which from then on names the sum.
+        # Must precede `milliseconds`, which names the sum afterwards.
         "search_milliseconds": Coalesce(Sum("milliseconds", filter=searched), Value(0.0)),
         "milliseconds": Sum(F("milliseconds")),
         "searches": Count("pk", filter=searched),
@@ -218,21 +218,21 @@ def counts() -> dict[str, Any]:
 
 
 def reduction() -> Any:
-    """By how many percent what was returned is less than what was searched."""
+    """Return the reduction from searched to returned tokens in percent."""
     part = ExpressionWrapper(F("returned_tokens") * 100.0 / F("searched_tokens"), FloatField())
     less = Greatest(Value(100.0) - part, Value(0.0))
     return Case(When(searched_tokens__gt=0, then=less), default=Value(0.0))
 
 
 def spared() -> Any:
-    """What nobody had to read: all that was searched, as far as one would have read it."""
+    """Return the tokens nobody had to read: those searched, up to what one would have read."""
     read_instead = Least(F("searched_tokens"), Value(settings.CONTEXTD_READING_LIMIT))
     return Greatest(read_instead - F("returned_tokens"), Value(0))
 
 
 @projects.before_merge
 def join_with_those_of(kept: Project, absorbed: Project) -> None:
-    """What both projects were called for adds up."""
+    """Add the absorbed project's tallies to the kept one's."""
     Event.objects.filter(project=absorbed).update(project=kept)
     for theirs in Tally.objects.filter(project=absorbed):
         same = {name: getattr(theirs, name) for name in ("day", "context", "operation")}
@@ -255,7 +255,7 @@ def add(ours: Tally, theirs: Tally) -> None:
 
 
 def percentile(latencies: list[int], share: float) -> float | None:
-    """Milliseconds that so many of the calls took at most, as near as the buckets tell."""
+    """Return the latency in milliseconds at the percentile, at the buckets' precision."""
     wanted, passed = share * sum(latencies), 0
     if not wanted:
         return None

@@ -1,4 +1,4 @@
-"""Where the dashboard's data are."""
+"""Addresses of the dashboard's API."""
 
 from django.urls import path
 from drf_spectacular.views import SpectacularJSONAPIView

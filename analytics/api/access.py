@@ -1,4 +1,4 @@
-"""Who may read the dashboard's data, in which form failures are told, and how often one may ask."""
+"""Authentication, permissions, error format and rate limits of the dashboard's API."""
 
 from typing import Any, cast
 
@@ -17,12 +17,12 @@ from contextd.errors import ContextdError, Invalid, NotFound
 
 
 def caller_of(request: Request) -> Caller:
-    """Whom CallerAuthentication found."""
+    """Return the caller set by CallerAuthentication."""
     return cast(Caller, request.auth)
 
 
 class CallerAuthentication(BaseAuthentication):
-    """By the same tokens as all else, or by a login; `request.auth` is the Caller."""
+    """Authenticates by the usual tokens or a login; `request.auth` is the Caller."""
 
     def authenticate(self, request: Request) -> tuple[Any, Caller]:
         user = getattr(request._request, "user", AnonymousUser())
@@ -43,7 +43,7 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
 
 
 class MayReadAnalytics(BasePermission):
-    """Whoever may call `analytics_get` may read what it is made of."""
+    """Permits callers who may call `analytics_get`."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         caller = caller_of(request)
@@ -55,7 +55,7 @@ class MayReadAnalytics(BasePermission):
 
 
 def explain(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
-    """In the one shape that errors have, always JSON; None for a bug, which goes on."""
+    """Return the error in the common JSON format; None for a bug, which propagates."""
     told = as_ours(error)
     if told is None:
         return None
@@ -71,10 +71,10 @@ def as_ours(error: Exception) -> ContextdError | None:
     if isinstance(error, exceptions.ValidationError):
         return invalid(error)
     if isinstance(error, Http404 | exceptions.NotFound):
-        return NotFound("there is nothing at this address; /api/dashboard/ lists what there is")
+        return NotFound("there is nothing at this address; /api/dashboard/ lists what exists")
     if isinstance(error, exceptions.APIException):
         refused = Invalid(str(error.detail))
-        refused.status = error.status_code  # type: ignore[misc]  # of this one error
+        refused.status = error.status_code  # type: ignore[misc]  # sets the status of this instance
         return refused
     return None
 

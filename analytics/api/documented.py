@@ -1,14 +1,14 @@
-"""What the OpenAPI document of the dashboard tells of."""
+"""Adapt the OpenAPI document of the dashboard."""
 
 from typing import Any
 
 PREFIX = "/api/dashboard/"
 FAILURES = {
-    "400": "A parameter breaks its rule; it is named.",
-    "401": "The credential is missing where one is needed, or it is not valid.",
-    "403": "The context does not hold `analytics_get`, or is not for you.",
-    "404": "There is no such thing.",
-    "406": "It cannot be had in that form.",
+    "400": "A parameter is invalid; the error names it.",
+    "401": "A required credential is missing, or it is not valid.",
+    "403": "The context does not include `analytics_get`, or you may not use it.",
+    "404": "Not found.",
+    "406": "The requested format is not available.",
     "429": "Too many requests; `Retry-After` says how long to wait.",
 }
 FAILURE = {
@@ -29,7 +29,7 @@ def only_ours(endpoints: list[Endpoint]) -> list[Endpoint]:
 
 
 def with_failures(result: dict[str, Any], **generation: Any) -> dict[str, Any]:
-    """Failures have one shape, whatever was asked."""
+    """Document the common error format on every endpoint."""
     result["components"]["schemas"]["Failure"] = FAILURE
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}}
     for methods in result["paths"].values():

@@ -1,4 +1,4 @@
-"""Long lists: by cursor, and as CSV too."""
+"""Long lists: paginated by cursor, also as CSV."""
 
 import csv
 import io
@@ -22,15 +22,15 @@ class Pages(CursorPagination):
     page_size_query_param = "limit"
     max_page_size = 1000
     ordering = "-pk"
-    # So many rows may be alike in what they are ordered by; more would be shown again for ever.
+    # Rows that may share an ordering value; with more, the same page would repeat forever.
     offset_cutoff = 2**31
 
     def get_ordering(self, *asked: Any) -> tuple[str, ...]:
-        """To the last row, so that a page begins where the one before it has ended."""
+        """Return a total order, so that each page begins where the previous one ended."""
         return (*super().get_ordering(*asked), "-pk")
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> Any:
-        """Raises Invalid for a cursor that was made up, or belongs to another order."""
+        """Return a page. Raises Invalid for a cursor that is invalid or of another order."""
         try:
             return super().paginate_queryset(queryset, request, view)
         except (NotFound, ValidationError, ValueError):
@@ -38,11 +38,11 @@ class Pages(CursorPagination):
             if cursor is None:
                 raise
             raise Invalid(
-                f"{cursor[:100]!r} is not a cursor of this list; begin without one", field="cursor"
+                f"{cursor[:100]!r} is not a cursor of this list; start without one", field="cursor"
             ) from None
 
     def get_paginated_response(self, data: Any) -> Response:
-        """What comes next is told in the header too, where a CSV file has no place for it."""
+        """Add the links as a header too, since a CSV file has no place for them."""
         response = super().get_paginated_response(data)
         links = {"next": self.get_next_link(), "prev": self.get_previous_link()}
         told = [f'<{link}>; rel="{name}"' for name, link in links.items() if link]
@@ -52,7 +52,7 @@ class Pages(CursorPagination):
 
 
 class CsvRenderer(BaseRenderer):
-    """One line a row; what is not a plain value is JSON."""
+    """Renders one line per row; lists and objects as JSON."""
 
     media_type = "text/csv"
     format = "csv"
@@ -66,7 +66,7 @@ class CsvRenderer(BaseRenderer):
 
 
 def columns_of(rows: Any) -> list[str]:
-    """Those of its serializer, which are known where there is no row too."""
+    """Return the serializer's fields, which are known even without rows."""
     serializer = getattr(rows, "serializer", None)
     if serializer is not None:
         return list(serializer.child.fields)

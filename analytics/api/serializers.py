@@ -1,4 +1,4 @@
-"""What the dashboard's data looks like."""
+"""Serializers of the dashboard's API."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ class AuditSerializer(serializers.ModelSerializer[AuditEntry]):
 
 
 class RecordSerializer(serializers.Serializer[Any]):
-    """Of any record; its domain is in the context."""
+    """Serializes any record; its domain is in the context."""
 
     domain = serializers.CharField()
     id = serializers.IntegerField()
@@ -55,12 +55,17 @@ class RecordSerializer(serializers.Serializer[Any]):
 
 
 class PeriodQuery(serializers.Serializer[Any]):
-    """What time series and top lists are asked with."""
+    """Parameters of time series and top lists."""
 
-    start_date = serializers.DateField(required=False, help_text="First day, by default 30 ago")
+    start_date = serializers.DateField(
+        required=False, help_text="First day, by default 30 days ago"
+    )
     end_date = serializers.DateField(required=False, help_text="Last day, by default today")
     project = serializers.IntegerField(
-        required=False, min_value=1, max_value=2**63 - 1, help_text="Only of the project of this id"
+        required=False,
+        min_value=1,
+        max_value=2**63 - 1,
+        help_text="Only of the project with this id",
     )
     operation = serializers.CharField(required=False, max_length=100)
 

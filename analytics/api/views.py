@@ -1,4 +1,4 @@
-"""The dashboard's data, to read."""
+"""Read-only endpoints of the dashboard's data."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -27,7 +27,7 @@ from contexts.models import AuditEntry
 
 
 def asked_calls(request: Request, query: dict[str, Any]) -> Calls:
-    """The calls of the period, of the project and operation if one is named."""
+    """Return the calls of the period, limited to a project and an operation if given."""
     period = services.period_of("monthly", query.get("start_date"), query.get("end_date"))
     calls = services.calls_seen_by(caller_of(request), period)
     named = {name: query[name] for name in ("project", "operation") if name in query}
@@ -41,7 +41,7 @@ def asked(request: Request, form: type[serializers.PeriodQuery]) -> dict[str, An
 
 
 class Index(APIView):
-    """What there is to read."""
+    """The available endpoints."""
 
     @extend_schema(responses={200: {"type": "object", "additionalProperties": {"type": "string"}}})
     def get(self, request: Request) -> Response:
@@ -74,7 +74,7 @@ class Series(APIView):
 
 
 class Top(APIView):
-    """What there was most of: the most first."""
+    """Top lists, highest first."""
 
     @extend_schema(
         parameters=[
@@ -93,7 +93,7 @@ class Top(APIView):
 
 
 class VisibleList(ListAPIView[Any]):
-    """Of `queryset`, what the caller may see: filtered and ordered as the query asks."""
+    """Lists what the caller may see, filtered and ordered by the query."""
 
     filter_backends = [filters.DjangoFilterBackend, OrderingFilter]
 
@@ -105,7 +105,7 @@ class VisibleList(ListAPIView[Any]):
 
 class MomentField(IsoDateTimeField):
     def clean(self, value: Any) -> datetime | None:
-        """Refuse what lies outside of the calendar in UTC, as PostgreSQL stores it."""
+        """Refuse moments that are outside of the calendar in UTC, as PostgreSQL stores them."""
         moment: datetime | None = super().clean(value)
         try:
             return moment and moment.astimezone(UTC)
@@ -194,23 +194,23 @@ class Domains(APIView):
 
 
 class RecordFilter(filters.FilterSet):
-    """The name of each is the lookup that it is: of which kind the records are is not known."""
+    """Names each filter after its lookup, since the kind of records varies."""
 
     project = filters.NumberFilter("project", method="narrow", min_value=1, max_value=2**63 - 1)
     since = MomentFilter("updated_at__gte", method="narrow", label="Changed since")
     until = MomentFilter("updated_at__lt", method="narrow", label="Changed before")
 
     def narrow(self, records: QuerySet[Any], lookup: str, value: Any) -> QuerySet[Any]:
-        """Raises Invalid where records of this kind have no such field."""
+        """Filter by the lookup. Raises Invalid if this kind of record has no such field."""
         try:
             return records.filter(**{lookup: value})
         except FieldError:
             kind, field = records.model._meta.verbose_name_plural, lookup.partition("__")[0]
-            raise Invalid(f"{kind} have no {field} to choose them by", field=field) from None
+            raise Invalid(f"{kind} have no {field} to filter by", field=field) from None
 
 
 class Records(VisibleList):
-    """Records of one kind, those that the caller may see."""
+    """Records of one kind that the caller may see."""
 
     serializer_class = serializers.RecordSerializer
     filterset_class = RecordFilter
