@@ -28,12 +28,12 @@ from threats.schema import ThreatPattern
 
 
 class ThreatForm(forms.ModelForm[Threat]):
-    """The whole threat as YAML, as it would stand in a file."""
+    """Edits the complete threat as YAML, in the format of its file."""
 
     pattern: ThreatPattern
     content = forms.CharField(
         widget=widgets.Lines(attrs={"rows": 40, "class": "code"}),
-        help_text="As in the files that ship; mistakes are told with their lines",
+        help_text="In the format of the shipped files; errors are reported with their lines",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -53,14 +53,14 @@ class ThreatForm(forms.ModelForm[Threat]):
             lines = [f"Line {one.line}: {one.reason}" for one in faulty.complaints]
             raise forms.ValidationError([*lines]) from None
         if self.instance.pk and self.pattern.id != self.instance.key:
-            raise forms.ValidationError(f"The id is {self.instance.key}, and stays that.")
+            raise forms.ValidationError(f"The id is {self.instance.key} and cannot be changed.")
         if Threat.objects.filter(key=self.pattern.id).exclude(pk=self.instance.pk).exists():
-            raise forms.ValidationError(f"There is a threat {self.pattern.id} already.")
+            raise forms.ValidationError(f"The threat {self.pattern.id} exists already.")
         return self.pattern.model_dump(mode="json")
 
 
 class ThreatRows(WritableRows):
-    """Found by their keys; the content is the whole threat, as in the files that ship."""
+    """Matches rows by key; the content is the complete threat, as in the shipped files."""
 
     columns = ["key", "is_published", "content"]
     objects, flags = ["content"], ["is_published"]
@@ -95,8 +95,8 @@ class ThreatRows(WritableRows):
 class ThreatAdmin(Transferable, Shipped, ModelAdmin[Threat]):
     group, icon = "Knowledge", "security"
     about = (
-        "What can go wrong with kinds of work, and how to do it right. What you change here stays "
-        "when contextd is upgraded; a newer text is offered."
+        "Security threats by kind of work, and how to prevent them. Your changes survive "
+        "upgrades of contextd; newer texts are offered."
     )
     form = ThreatForm
     rows = ThreatRows
@@ -121,18 +121,18 @@ class ThreatAdmin(Transferable, Shipped, ModelAdmin[Threat]):
         self.log_changes(request, queryset, "published")
         messages.success(request, f"{services.publish(queryset, is_published=True)} published")
 
-    @admin.action(description="Make drafts of the selected threats", permissions=["change"])
+    @admin.action(description="Turn the selected threats into drafts", permissions=["change"])
     def make_drafts(self, request: HttpRequest, queryset: QuerySet[Threat]) -> None:
         self.log_changes(request, queryset, "made a draft")
         drafts = services.publish(queryset, is_published=False)
-        messages.success(request, f"{drafts} are drafts now: assistants do not see them")
+        messages.success(request, f"{drafts} are now drafts, which assistants do not see")
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.coverage)
         return [path("coverage/", view, name="threats_coverage"), *super().get_urls()]
 
     def coverage(self, request: HttpRequest) -> HttpResponse:
-        """Which entries of CWE and OWASP have threats, and which of OWASP have none."""
+        """Show entries of CWE and OWASP with their threats, and those of OWASP without any."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         cwe = [one for one in services.coverage("cwe") if one.threats]

@@ -1,4 +1,4 @@
-"""What an assistant is told about threats: as much as fits into a few hundred tokens."""
+"""Summarise threats for an assistant within a few hundred tokens."""
 
 import json
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from threats.schema import CodeExample, ThreatPattern
 
 MOST_TOKENS = 500
 COUNTERS_TOKENS = 35
-"""What the counters, and the names around them, add to an answer."""
+"""Tokens that the counters and their field names add to an answer."""
 
 _EFFECTIVENESS = ["high", "medium", "low"]
 
@@ -33,7 +33,7 @@ class CodePattern:
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """`token_count` is that of the patterns and the code, as JSON."""
+    """A summary of threats; `token_count` covers the patterns and the code as JSON."""
 
     patterns: list[Brief]
     code_pattern: CodePattern | None
@@ -47,10 +47,10 @@ def brief(
     frameworks: Sequence[str],
     notice: str | None,
 ) -> Briefing:
-    """The first pattern in any case, code against it, then as many others as there is room for.
+    """Include the first pattern always, code against it, then as many others as fit.
 
-    Of the codes the first counts beside which there is room for a second pattern. `notice` is
-    told beside them, and needs room too.
+    The code is the first that leaves room for a second pattern. `notice` is part of the
+    answer, so it needs room too.
     """
     told = [_brief(pattern) for pattern in patterns]
     room = MOST_TOKENS - COUNTERS_TOKENS - (tokens_of({"notice": notice}) if notice else 0)
@@ -64,7 +64,7 @@ def brief(
 
 
 def tokens_of(answer: object) -> int:
-    """Of its JSON, by the tokenizer of the embedding model."""
+    """Count the tokens of the JSON with the embedding model's tokenizer."""
     return _tokens(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
 
 
@@ -78,7 +78,7 @@ def _first_within(room: int, told: list[Brief], codes: Sequence[CodePattern]) ->
 
 
 def _briefing(told: list[Brief], code: CodePattern | None) -> Briefing:
-    """Counted by parts: a token never reaches over the punctuation between two of them."""
+    """Count by parts, since no token spans the punctuation between them."""
     parts = [*(asdict(one) for one in told), code and asdict(code)]
     around = tokens_of({"patterns": [], "code_pattern": ""}) - 2 + max(0, len(told) - 1)
     return Briefing(told, code, around + sum(map(tokens_of, parts)))
@@ -92,7 +92,7 @@ def _tokens(text: str) -> int:
 def _examples(
     pattern: ThreatPattern, language: str | None, frameworks: Sequence[str]
 ) -> list[CodeExample]:
-    """Those in the language: of the first framework first, then those that protect best."""
+    """Return examples in the language, by order of framework, then by effectiveness."""
 
     def rank(pair: tuple[str, CodeExample]) -> tuple[int, int]:
         effectiveness, example = pair

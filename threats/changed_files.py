@@ -1,4 +1,4 @@
-"""Files that a change touches, and which of them a file pattern matches."""
+"""Parse the files that a change touches, and match them against file patterns."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ NOTHING = "/dev/null"
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Lines that changed in one place of a file."""
+    """Adjacent changed lines of a file."""
 
     added: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
@@ -44,7 +44,7 @@ class ChangedFile:
 
 
 def gather(paths: Sequence[str], diff: str) -> list[ChangedFile]:
-    """Each file once, those of the diff first."""
+    """Return each file once, those of the diff first."""
     changed = {file.path: file for file in in_diff(diff)} if diff.strip() else {}
     for path in paths:
         changed.setdefault(path.replace("\\", "/"), ChangedFile(path.replace("\\", "/")))
@@ -54,7 +54,7 @@ def gather(paths: Sequence[str], diff: str) -> list[ChangedFile]:
 
 
 def in_diff(diff: str) -> list[ChangedFile]:
-    """Raises Invalid where the text is not a unified diff."""
+    """Parse a unified diff. Raises Invalid if it is not one."""
     files: dict[str, list[Hunk]] = {}
     old = ""
     hunks: list[Hunk] = []
@@ -67,7 +67,7 @@ def in_diff(diff: str) -> list[ChangedFile]:
             old = _name(found[1], "a/")
         elif new := _named_by(line):
             hunks = files.setdefault(old if new == NOTHING else new, [])
-            hunks = [] if new == NOTHING else hunks  # nothing is left that the lines protected
+            hunks = [] if new == NOTHING else hunks  # a deleted file has nothing left to protect
     if not files:
         sentence = "diff names no file: send it as `git diff` prints it"
         raise Invalid(sentence, field="diff", error="names no file")
@@ -84,15 +84,15 @@ def _add_line(hunks: list[Hunk], line: str) -> None:
 
 
 def is_meant(path: str, pattern: str) -> bool:
-    """As in .gitignore, in whichever folder the repository lies; raises TimeoutError."""
-    # Most do not even share a word with the path, which is told a hundred times as fast.
+    """Match as in .gitignore, wherever the repository is. Raises TimeoutError."""
+    # Most patterns share no word with the path, which is a hundred times faster to check.
     return _word(pattern) in path.lower() and expressions.finds(_expression(pattern), path)
 
 
 def _lines(diff: str) -> Iterator[tuple[str, bool]]:
     """Yield each line and whether it is one of the file, which may look like a header itself.
 
-    The head of a hunk says how many lines of the old and of the new text follow.
+    A hunk's header has the numbers of old and new lines that follow.
     """
     old = new = 0
     for line in diff.replace("\r\n", "\n").split("\n"):
@@ -110,10 +110,10 @@ def _lines(diff: str) -> Iterator[tuple[str, bool]]:
 
 
 def _named_by(header: str) -> str:
-    """The path that a line tells; none where the lines after it do."""
+    """Return the path in a header line; empty if later lines have it."""
     if found := _NEW.match(header):
         return _name(found[2], "" if found[1] else "b/")
-    if found := _GIT.match(header):  # all there is of a binary file or an empty one
+    if found := _GIT.match(header):  # the only header of a binary or empty file
         half = len(found[1]) // 2
         old, new = _name(found[1][:half], "a/"), _name(found[1][half + 1 :], "b/")
         return new if old == new else ""
@@ -121,7 +121,7 @@ def _named_by(header: str) -> str:
 
 
 def _name(printed: str, prefix: str) -> str:
-    """Git quotes names with letters beyond ASCII."""
+    """Decode a name, since git quotes names with non-ASCII characters."""
     if len(printed) > 1 and printed[0] == printed[-1] == '"':
         raw = _ESCAPED.sub(_byte, printed[1:-1].encode())
         printed = raw.decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
@@ -135,7 +135,7 @@ def _byte(escape: re.Match[bytes]) -> bytes:
 
 @lru_cache(maxsize=2000)
 def _word(pattern: str) -> str:
-    """Its longest part that stands in all that it means."""
+    """Return the longest literal part, which every match contains."""
     return max((part.strip("/") for part in re.split(r"[*?]", pattern.lower())), key=len)
 
 

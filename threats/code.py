@@ -1,4 +1,4 @@
-"""Whether code is code: what its language's parser has against it."""
+"""Check code for syntax errors with its language's parser."""
 
 import ast
 from collections.abc import Callable
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def mistake_in(text: str, language: str) -> str | None:
-    """The first mistake with its line, counted within the text; None where there is none."""
+    """Return the first error with its line within the text, or None."""
     return _PARSERS[language](text)
 
 
@@ -40,7 +40,7 @@ def _in_javascript(text: str) -> str | None:
     try:
         root = syntax.root_of(text, "javascript")
     except TooHard:
-        return "line 1: it is too hard to parse"
+        return "line 1: it is too complex to parse"
     if not root.has_error:
         return None
     return f"line {_first_error(root).start_point.row + 1}: it does not parse"

@@ -28,7 +28,7 @@ class ThreatFile:
 
 
 def shipped(folder: Path = FOLDER) -> Reading:
-    """For each start: without looking into the code, which only `validate` does."""
+    """Read the shipped files, as at each start; code is checked only by `validate`."""
     files, complaints = read(folder)
     records = [Record(one.pattern.id, fields_of(one.pattern)) for one in files]
     checks = [_references, relations(named_in(folder, files))]
@@ -36,7 +36,7 @@ def shipped(folder: Path = FOLDER) -> Reading:
 
 
 def validate(folder: Path) -> tuple[int, list[Complaint]]:
-    """How many threats are there, and all that is wrong with their files."""
+    """Return the number of threats, and every error in their files."""
     files, complaints = read(folder)
     misnamed = [
         one.complaint(("id",), f"the file of {one.pattern.id} must be named {one.pattern.id}.yaml")
@@ -49,7 +49,7 @@ def validate(folder: Path) -> tuple[int, list[Complaint]]:
 
 
 def read(folder: Path) -> tuple[list[ThreatFile], list[Complaint]]:
-    """The files that can be used; of two with the same id the first."""
+    """Return the valid files; of two with the same id, the first."""
     files: dict[str, ThreatFile] = {}
     paths, complaints = yaml_files.within(folder)
     for path in paths:
@@ -67,19 +67,19 @@ def read(folder: Path) -> tuple[list[ThreatFile], list[Complaint]]:
 
 
 def parse(file: YamlFile) -> ThreatPattern:
-    """Raises Faulty."""
+    """Parse a threat file. Raises Faulty."""
     if not isinstance(file.content, dict) or list(file.content) != [ROOT]:
         raise Faulty([file.complaint(f"the one key at the top must be {ROOT}")])
     return file.parse(ThreatPattern, (ROOT,))
 
 
 def named_in(folder: Path, files: Iterable[ThreatFile] = ()) -> set[str]:
-    """The ids of threats there, of faulty files too, which are named by them."""
+    """Return the ids of all threats, including faulty files, which are named by id."""
     return {path.stem for path in folder.rglob("*.yaml")} | {one.pattern.id for one in files}
 
 
 def written(text: str, *checks: Check) -> ThreatPattern:
-    """What a person wrote; raises Faulty with all that is wrong, beyond its form too."""
+    """Parse a person's text, with all checks. Raises Faulty with every error."""
     file = yaml_files.parse(text, "threat")
     pattern = parse(file)
     one = ThreatFile(file, pattern)
@@ -89,7 +89,7 @@ def written(text: str, *checks: Check) -> ThreatPattern:
 
 
 def problems_of(pattern: ThreatPattern) -> Iterator[Problem]:
-    """What is wrong with a threat by itself, beyond its form."""
+    """Yield errors within a single threat, beyond its schema."""
     for check in (_references, _mitigations, _code):
         yield from check(pattern)
 
@@ -107,13 +107,13 @@ def _references(pattern: ThreatPattern) -> Iterator[Problem]:
     place: Place = ("provenance", "public_references")
     for number, reference in enumerate(pattern.provenance.public_references):
         if reference.cwe and reference.cwe not in weaknesses.known("cwe"):
-            yield (*place, number, "cwe"), f"there is no {reference.cwe} in the list of CWE"
+            yield (*place, number, "cwe"), f"CWE has no {reference.cwe}"
         if reference.owasp and reference.owasp not in weaknesses.known("owasp"):
-            yield (*place, number, "owasp"), f"there is no {reference.owasp} in OWASP's lists"
+            yield (*place, number, "owasp"), f"OWASP has no {reference.owasp}"
 
 
 def relations(known: Set[str]) -> Check:
-    """Whether a threat relates to others that there are."""
+    """Return a check that related threats exist."""
 
     def check(pattern: ThreatPattern) -> Iterator[Problem]:
         for number, relation in enumerate(pattern.related_patterns):
@@ -129,7 +129,7 @@ def _mitigations(pattern: ThreatPattern) -> Iterator[Problem]:
     for number, mitigation in enumerate(pattern.mitigations):
         place: Place = ("mitigations", number, "id")
         if mitigation.id in seen:
-            yield place, f"{mitigation.id} is given twice"
+            yield place, f"{mitigation.id} occurs twice"
         if mitigation.id[:-1] != pattern.id.replace("TMKB-", "MIT-"):
             yield place, f"{mitigation.id} must be {pattern.id.replace('TMKB-', 'MIT-')} + a letter"
         seen.add(mitigation.id)

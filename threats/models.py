@@ -1,4 +1,4 @@
-"""Threats: what can go wrong with a kind of work, and how to prevent it."""
+"""Threats: security problems by kind of work, and how to prevent them."""
 
 from typing import Any, Self
 
@@ -29,11 +29,11 @@ class Likelihood(models.TextChoices):
 
 class ThreatQuerySet(models.QuerySet["Threat"]):
     def visible_to(self, caller: Caller) -> Self:
-        """Threats are shared knowledge, so what is not a draft is seen by all."""
+        """Return all published threats, since they are shared knowledge."""
         return self.filter(is_published=True, is_retired=False)
 
     def fitting(self, language: str | None, frameworks: list[str]) -> Self:
-        """Those that may happen in that language and in one of the frameworks; empty for any."""
+        """Return threats that apply to the language and one of the frameworks; empty: any."""
         fitting = self
         if language:
             fitting = fitting.filter(languages__overlap=[language, ANY])
@@ -42,7 +42,7 @@ class ThreatQuerySet(models.QuerySet["Threat"]):
         return fitting
 
     def showing(self, language: str | None, frameworks: list[str]) -> Self:
-        """Those with code in that language, and in one of the frameworks; empty for any."""
+        """Return threats with code in the language and one of the frameworks; empty: any."""
         showing = self
         if language:
             showing = showing.filter(languages__contains=[language])
@@ -51,11 +51,11 @@ class ThreatQuerySet(models.QuerySet["Threat"]):
         return showing
 
     def told(self) -> Self:
-        """What names one, and what `services.pattern_of` has the rest at hand for."""
+        """Load only what identifies a threat; `services.pattern_of` supplies the rest."""
         return self.only("key", "name", "category", "severity", "updated_at")
 
     def as_rows(self) -> Self:
-        """What a list shows."""
+        """Load only the fields that lists show."""
         return self.only(
             *("key", "name", "category", "subcategory"),
             *("severity", "likelihood", "cwes", "owasps"),
@@ -72,7 +72,7 @@ def text_array(length: int) -> Any:
 
 
 class Threat(ShippedRecord):
-    """A threat pattern; `content` is all of it, and what is filtered by stands in columns too."""
+    """A threat pattern; `content` is complete, and filtered fields are also columns."""
 
     content = models.JSONField()
     is_published = models.BooleanField(
@@ -104,10 +104,10 @@ class Threat(ShippedRecord):
 
 
 def fields_of(pattern: ThreatPattern) -> dict[str, Any]:
-    """What the fields of a threat are for its content, as JSON."""
+    """Return the model fields for a pattern, with its content as JSON."""
     references = pattern.provenance.public_references
     examples = [example for m in pattern.mitigations for example in m.code_examples]
-    # Plain code of a threat to one framework does not make it one to any.
+    # Framework-free code does not make a framework's threat a general one.
     shown = {example.framework for example in examples} - {ANY}
     return {
         "content": pattern.model_dump(mode="json"),

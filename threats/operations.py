@@ -36,7 +36,7 @@ def query(caller: Caller, request: QueryThreats) -> ThreatAnswer:
 
 
 class GetThreat(Request):
-    """Read all that is known about one threat: scenario, mitigations with code, tests."""
+    """Read the full description of one threat: scenario, mitigations with code, tests."""
 
     id: Annotated[RecordId, Field(description="Id of the threat, such as TMKB-AUTHZ-001")]
 
@@ -51,20 +51,25 @@ def get(caller: Caller, request: GetThreat) -> ThreatDetail:
 
 
 class ListThreats(Request):
-    """List the known threats, the worst first, or those of one kind."""
+    """List the known threats, or those of one kind, most severe first."""
 
     category: Annotated[
-        Filled | None, Field(max_length=50, description="Such as authorization or injection")
+        Filled | None,
+        Field(max_length=50, description="Category, such as authorization or injection"),
     ] = None
-    severity: Annotated[Severity | None, Field(description="How bad it is")] = None
-    cwe: Annotated[Filled | None, Field(max_length=10, description="Such as CWE-862")] = None
-    owasp: Annotated[Filled | None, Field(max_length=12, description="Such as A01:2021")] = None
+    severity: Annotated[Severity | None, Field(description="Severity of the threat")] = None
+    cwe: Annotated[
+        Filled | None, Field(max_length=10, description="CWE entry, such as CWE-862")
+    ] = None
+    owasp: Annotated[
+        Filled | None, Field(max_length=12, description="OWASP entry, such as A01:2021")
+    ] = None
     language: Annotated[
-        Language | None, Field(description="Only those with code in this language")
+        Language | None, Field(description="Only threats with code in this language")
     ] = None
     framework: Annotated[
         SupportedFramework | None,
-        Field(description="Only those with code for it, or for what it is built upon; any for all"),
+        Field(description="Only threats with code for it or a framework it builds on; any: all"),
     ] = None
     limit: Annotated[int, Clamp(1, 200), Field(description="How many, 1 to 200")] = 50
     offset: Offset = 0
@@ -84,7 +89,7 @@ class ThreatRow(Result):
 class ThreatList(Result):
     threats: list[ThreatRow]
     total: int
-    categories: Annotated[dict[str, int], Field(description="All there are, and how many in each")]
+    categories: Annotated[dict[str, int], Field(description="Number of threats in every category")]
     limit: int
     offset: int
 
@@ -102,7 +107,7 @@ def list_threats(caller: Caller, request: ListThreats) -> ThreatList:
 
 
 class FindThreatsForFiles(Request):
-    """Find the threats that a change brings, from the paths it touches or from its diff."""
+    """Find the threats that a change may introduce, from its paths or its diff."""
 
     paths: Annotated[
         list[Annotated[Filled, Field(max_length=MAX_PATH_LENGTH)]],
@@ -111,7 +116,9 @@ class FindThreatsForFiles(Request):
     diff: Annotated[
         Text, Field(max_length=500_000, description="A unified diff, as `git diff` prints it")
     ] = ""
-    limit: Annotated[int, Clamp(1, 50), Field(description="How many threats, 1 to 50")] = 10
+    limit: Annotated[int, Clamp(1, 50), Field(description="Maximum number of threats, 1 to 50")] = (
+        10
+    )
 
 
 class FileThreat(Result):
@@ -121,8 +128,8 @@ class FileThreat(Result):
     threat: str
     check: str
     fix: str
-    files: Annotated[list[str], Field(description="The files that point to it")]
-    reasons: Annotated[list[str], Field(description="By what they do, the strongest first")]
+    files: Annotated[list[str], Field(description="The files that indicate it")]
+    reasons: Annotated[list[str], Field(description="How the files indicate it, strongest first")]
 
     @classmethod
     def of(cls, found: reviews.FileThreat) -> Self:
@@ -138,7 +145,7 @@ class FileThreat(Result):
 
 
 class FileThreats(Result):
-    threats: Annotated[list[FileThreat], Field(description="Those most pointed to first")]
+    threats: Annotated[list[FileThreat], Field(description="Threats, strongest indication first")]
     limit: int
     notice: Notice = None
 
@@ -151,16 +158,16 @@ def for_files(caller: Caller, request: FindThreatsForFiles) -> FileThreats:
 
 
 class MakeChecklist(Request):
-    """Get one review list for several areas of work, each point once, the worst first."""
+    """Get one review checklist for several areas of work, without repeats, most severe first."""
 
     areas: Annotated[
         list[Annotated[Filled, Field(max_length=1000)]],
-        Field(min_length=1, max_length=20, description="What the work does, an area each"),
+        Field(min_length=1, max_length=20, description="What the work does, one area each"),
     ]
     language: InLanguage = None
     framework: InFramework = None
     most_for_each: Annotated[
-        int, Clamp(1, 10), Field(description="How many threats for each area at most, 1 to 10")
+        int, Clamp(1, 10), Field(description="Maximum number of threats per area, 1 to 10")
     ] = 4
 
 
@@ -170,8 +177,8 @@ class ChecklistPoint(Result):
     severity: Severity
     check: str
     fix: str
-    verify: Annotated[list[str], Field(description="What to try by hand")]
-    areas: Annotated[list[str], Field(description="The areas in which to look")]
+    verify: Annotated[list[str], Field(description="Manual checks")]
+    areas: Annotated[list[str], Field(description="The areas to check")]
 
     @classmethod
     def of(cls, point: reviews.Point) -> Self:
@@ -189,7 +196,7 @@ class ChecklistPoint(Result):
 
 class Checklist(Result):
     points: list[ChecklistPoint]
-    uncovered: Annotated[list[str], Field(description="The areas that nothing is known about")]
+    uncovered: Annotated[list[str], Field(description="The areas without known threats")]
     most_for_each: int
     notice: Notice = None
 

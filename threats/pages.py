@@ -6,7 +6,7 @@ from threats.schema import CodeExample, Mitigation, ThreatPattern
 
 
 def page_of(pattern: ThreatPattern) -> str:
-    """All that is known about the threat."""
+    """Render the full description of the threat."""
     return "\n".join(_lines(pattern)).strip() + "\n"
 
 

@@ -1,4 +1,4 @@
-"""What a person can say about threats."""
+"""Prompts about threats."""
 
 from typing import Annotated
 
@@ -15,13 +15,11 @@ MOST_AREAS = 20
 
 
 class ReviewThreats(Request):
-    """Review a piece of work for what can go wrong with it."""
+    """Review a piece of work for security threats."""
 
     work: Annotated[
         Filled,
-        Field(
-            max_length=5000, description="What the work does; up to 20 areas, on lines of their own"
-        ),
+        Field(max_length=5000, description="What the work does; up to 20 areas, one per line"),
     ]
     language: Annotated[Language | None, Field(description="Programming language")] = None
     framework: Annotated[SupportedFramework | None, Field(description="Framework")] = None
@@ -37,15 +35,15 @@ def threat_review(caller: Caller, request: ReviewThreats) -> str:
         framework=request.framework,
         most_for_each=4,
     )
-    points = [point.as_text for point in made.points] or ["(nothing that is known fits)"]
+    points = [point.as_text for point in made.points] or ["(no known threat applies)"]
     if len(areas) > MOST_AREAS:
         points.append(f"Only the first {MOST_AREAS} of {len(areas)} lines were looked up.")
     if made.notice:
         points.append(made.notice)
     return (
-        f"Review this work for security:\n\n{request.work}\n\nRead the code that does it. Go "
-        "through the points below one by one; say for each whether it holds, does not hold or does "
-        "not apply, with the file and line that shows it. Then look for what the list does not "
-        "name. Propose a fix for each finding, the worst first; change nothing yet."
+        f"Review this work for security:\n\n{request.work}\n\nRead its code. Go through the "
+        "points below one by one; state for each whether it holds, does not hold or does not "
+        "apply, with the file and line as evidence. Then look for threats that are not listed. "
+        "Propose a fix for each finding, most severe first; do not change anything yet."
         "\n\n" + "\n".join(points)
     )

@@ -1,4 +1,4 @@
-"""Threats by address."""
+"""Serve threats by address."""
 
 from contextd.callers import Caller
 from contextd.completions import completer
@@ -24,7 +24,7 @@ def worst(caller: Caller, *, offset: int, limit: int) -> list[Listed]:
     listed=worst,
 )
 def threat(caller: Caller, query: Query, threat_id: str) -> str:
-    """All that is known about one threat: scenario, mitigations with code, tests."""
+    """Read the full description of one threat: scenario, mitigations with code, tests."""
     return pages.page_of(services.get(caller, threat_id))
 
 

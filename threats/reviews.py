@@ -1,4 +1,4 @@
-"""What to look at when work is reviewed: by the files it touches, by what it is about."""
+"""Find what to check in a review, by changed files or by areas of work."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from threats.schema import ThreatPattern
 
 @dataclass(slots=True)
 class FileThreat:
-    """A threat, the files that point to it, and by what."""
+    """A threat, the files that indicate it, and how."""
 
     pattern: ThreatPattern
     strengths: dict[str, float] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class FileThreats:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of a checklist, and the areas in which it is to be looked at."""
+    """A point of a checklist, and the areas to check it in."""
 
     pattern: ThreatPattern
     areas: list[str]
@@ -60,13 +60,13 @@ class Checklist:
     notice: str | None
 
     def uncovered(self, areas: Iterable[str]) -> list[str]:
-        """The areas that nothing is known about."""
+        """Return the areas without known threats."""
         covered = {area for point in self.points for area in point.areas}
         return [area for area in dict.fromkeys(areas) if area not in covered]
 
 
 def for_files(caller: Caller, *, paths: Sequence[str], diff: str, limit: int) -> FileThreats:
-    """What the files may bring, by their names and by what was written into them."""
+    """Return threats indicated by the files' names and changed lines."""
     visible = list(Threat.objects.visible_to(caller).told())
     patterns = [services.pattern_of(threat) for threat in visible]
     files = changed_files.gather(paths, diff)
@@ -90,7 +90,7 @@ def checklist(
     framework: str | None,
     most_for_each: int,
 ) -> Checklist:
-    """What to check in all of the areas together, each thing once, the worst first."""
+    """Return a checklist for all areas, without repeats, most severe first."""
     areas_of: dict[int, list[str]] = {}
     notice = None
     for area in dict.fromkeys(areas):

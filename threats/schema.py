@@ -1,4 +1,4 @@
-"""What a threat file must hold: `threat_pattern`, with these fields."""
+"""The schema of threat files: `threat_pattern`, with these fields."""
 
 import datetime as dt
 from typing import Annotated, Literal, Self, get_args
@@ -27,7 +27,7 @@ LANGUAGE_OF: dict[str, Language] = {
     **dict.fromkeys(["celery", "django", "drf", "fastapi", "flask"], "python"),
     "express": "javascript",
 }
-"""By framework."""
+"""The language of each framework."""
 
 SUPPORTED_LANGUAGES: tuple[str, ...] = get_args(Language)
 SUPPORTED_FRAMEWORKS: tuple[str, ...] = get_args(SupportedFramework)
@@ -46,7 +46,7 @@ class Part(BaseModel):
 
 
 class Reference(Part):
-    """One weakness of a public list: either of CWE or of OWASP."""
+    """An entry of a public list of weaknesses, CWE or OWASP."""
 
     cwe: Annotated[str, StringConstraints(pattern=r"^CWE-\d{1,5}$")] | None = None
     owasp: Annotated[str, StringConstraints(pattern=r"^(A|API|LLM)\d{1,2}:20\d\d$")] | None = None
@@ -67,7 +67,7 @@ class Provenance(Part):
 
 
 class Triggers(Part):
-    """Words of the developer that call for it: nouns, what they are doing, globs of file names."""
+    """Developers' words that indicate the threat: nouns, actions, globs of file names."""
 
     keywords: Annotated[list[Phrase], Field(min_length=3, max_length=40)]
     actions: Annotated[list[Phrase], Field(min_length=1, max_length=20)]
@@ -81,7 +81,7 @@ class Differentiation(Part):
 
 
 class AgentSummary(Part):
-    """What an assistant acts on: what goes wrong, what to look at, what to do."""
+    """The summary for assistants: what goes wrong, what to check, what to do."""
 
     threat: Line
     check: Line
@@ -120,11 +120,11 @@ class AttackScenario(Part):
 
 
 class CodeExample(Part):
-    """The same thing done wrongly and rightly.
+    """The same task solved insecurely and securely.
 
-    `setup_code` and `test_code` are Python, for Python code, and shown to nobody: `setup_code` runs
-    before the code and makes what it takes for granted. Then `test_code` runs in the same module;
-    each `test_...` function must pass with the secure code, and one must fail with the vulnerable.
+    `setup_code` and `test_code` are Python, for Python code, and never shown: `setup_code` runs
+    first and defines what the code relies on. Then `test_code` runs in the same module; each
+    `test_...` function must pass with the secure code, and one must fail with the vulnerable.
     """
 
     language: Language
@@ -188,7 +188,7 @@ class Testing(Part):
 
 
 class BaselineTest(Part):
-    """How assistants fail that are not told of it; `observed` only where it was really tried."""
+    """How assistants fail without this threat's advice; `observed` only if actually tested."""
 
     prompt: Prose
     expected_failure: Prose

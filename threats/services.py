@@ -23,14 +23,14 @@ from threats.schema import LANGUAGE_OF, ThreatPattern
 
 DOMAIN = "threat"
 FAMILIES = {"drf": ["drf", "django"]}
-"""What is true of a framework is true of what is built upon it."""
+"""Frameworks whose threats also apply to those built on them."""
 SEARCHED_FIELDS = [
     *("name", "key", "severity", "likelihood", "languages", "content", "origin", "updated_at"),
 ]
-"""Shown to people who search."""
+"""Fields that people who search see."""
 MAX_FOUND = 5
 CLEAR_SCORE = 0.25
-"""From here on the best threat fits the work; below it may merely share a word with it."""
+"""Score from which the best threat is relevant; below, it may merely share a word."""
 MIN_SHARE_OF_UNCLEAR = 0.85
 
 
@@ -60,14 +60,14 @@ def register() -> None:
 
 @health_check("threats")
 def probe() -> None:
-    """The table can be read."""
+    """Check that the table can be read."""
     has_records(Threat.objects.all(), "threats")
 
 
 def text_of(threat: Threat) -> tuple[str, str]:
-    """The headline and the body that a threat is found by: its name, and developers' words for it.
+    """Return the headline and body to index: the name, and developers' words for the work.
 
-    The description is left out: it speaks of attacks, which nobody sets out to build.
+    The description is excluded, since it is about attacks, not about work to be done.
     """
     triggers = threat.read().triggers
     return threat.name, ", ".join([*triggers.keywords, *triggers.actions])
@@ -91,7 +91,7 @@ def find(
     framework: str | None = None,
     limit: int = MAX_FOUND,
 ) -> Matches:
-    """What can go wrong with the work that is described, the likeliest first."""
+    """Return the threats to the described work, most relevant first."""
     fitting = Threat.objects.visible_to(caller).fitting(
         language_of(language, framework), family_of(framework)
     )
@@ -112,7 +112,7 @@ def find(
 
 
 def pattern_of(threat: Threat) -> ThreatPattern:
-    """What it says; read from the database once, and again when it has been changed."""
+    """Return the threat's pattern, cached until the threat changes."""
     return _pattern(threat.pk, threat.updated_at)
 
 
@@ -138,19 +138,19 @@ def brief(matches: Matches, language: str | None, framework: str | None) -> Brie
 
 
 def language_of(language: str | None, framework: str | None) -> str | None:
-    """The one that is given, or else that of the framework."""
+    """Return the given language, else that of the framework."""
     return language or LANGUAGE_OF.get(framework or ANY)
 
 
 def family_of(framework: str | None) -> list[str]:
-    """The framework and those it is built upon; none for any."""
+    """Return the framework and those it builds on; an empty list for any."""
     if framework in (None, ANY):
         return []
     return FAMILIES.get(framework, [framework])
 
 
 def worst(caller: Caller) -> ThreatQuerySet:
-    """All of them, the worst first."""
+    """Return all threats, most severe first."""
     return Threat.objects.visible_to(caller).told().worst_first()
 
 
@@ -173,7 +173,7 @@ def listed(
     limit: int,
     offset: int,
 ) -> Page:
-    """Those that meet all that is given, the worst first; `categories` are all there are."""
+    """Return threats that match all filters, most severe first, and all categories."""
     visible = Threat.objects.visible_to(caller)
     given = {
         "category": category,
@@ -191,7 +191,7 @@ def listed(
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """An entry of a public list, and the threats that refer to it."""
+    """An entry of a public list with the threats that refer to it."""
 
     id: str
     name: str
@@ -199,7 +199,7 @@ class Covered:
 
 
 def coverage(which: weaknesses.List) -> list[Covered]:
-    """By entry of CWE or OWASP, in their order, those without a threat too."""
+    """Return all entries of CWE or OWASP in order, even without threats."""
     by_entry: dict[str, list[Threat]] = {entry: [] for entry in weaknesses.known(which)}
     for threat in Threat.objects.filter(is_published=True, is_retired=False):
         for entry in threat.cwes if which == "cwe" else threat.owasps:
@@ -209,7 +209,7 @@ def coverage(which: weaknesses.List) -> list[Covered]:
 
 
 def write(threat: Threat, pattern: ThreatPattern) -> int:
-    """Keep what a person wrote, and have it found; how many credentials were taken out of it."""
+    """Save and index a person's text; return the number of credentials removed."""
     pattern, redacted = without_credentials(pattern)
     with transaction.atomic():
         for name, value in fields_of(pattern).items():
@@ -224,7 +224,7 @@ def write(threat: Threat, pattern: ThreatPattern) -> int:
 
 
 def without_credentials(pattern: ThreatPattern) -> tuple[ThreatPattern, int]:
-    """With how many were taken out; raises Invalid where what stands for one does not fit."""
+    """Return the pattern and the number of credentials removed. Raises Invalid if one cannot be."""
     redacted = redaction.redact_value(pattern.model_dump(mode="json"))
     if not redacted.findings:
         return pattern, 0
@@ -233,17 +233,17 @@ def without_credentials(pattern: ThreatPattern) -> tuple[ThreatPattern, int]:
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         place = ".".join(map(str, problem["loc"]))
-        sentence = f"{place} holds a credential, which must not stand there: {problem['msg']}"
+        sentence = f"{place} contains a credential, which is not allowed there: {problem['msg']}"
         raise Invalid(sentence, field="content") from None
 
 
 def known_ids() -> set[str]:
-    """Of all that another threat may relate to."""
+    """Return the ids that other threats may relate to."""
     return knowledge.named_in(knowledge.FOLDER) | set(Threat.objects.values_list("key", flat=True))
 
 
 def publish(threats: QuerySet[Threat], *, is_published: bool) -> int:
-    """Have them seen by all, those too that were retired, or be drafts; how many there are."""
+    """Publish threats, even retired ones, or turn them into drafts; return the number."""
     keys = list(threats.values_list("key", flat=True))
     with transaction.atomic():
         retired = list(threats.filter(is_retired=True)) if is_published else []
@@ -269,6 +269,6 @@ def address_of(key: str) -> str:
 def get(caller: Caller, key: str) -> ThreatPattern:
     threat = Threat.objects.visible_to(caller).told().filter(key=key.strip().upper()).first()
     if threat is None:
-        raise NotFound(f"there is no threat {key!r}; threat_list shows those there are", id=key)
+        raise NotFound(f"there is no threat {key!r}; threat_list shows all", id=key)
     notes.used(DOMAIN, threat.pk, None)
     return pattern_of(threat)

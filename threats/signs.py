@@ -1,4 +1,4 @@
-"""Signs of threats in changed files: their names, their changed lines and their meaning."""
+"""Find signs of threats in changed files: names, changed lines and meaning."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,23 +13,23 @@ from threats.changed_files import ChangedFile
 from threats.schema import AutomatedCheck, ThreatPattern
 
 STRENGTH_OF_CHECK = 0.6
-"""Divided by the root of one more than the threats whose secure code the check matches."""
+"""Divided by the root of one plus the number of threats whose secure code the check matches."""
 STRENGTH_OF_NAME = 0.4
-"""Divided by the root of the number of threats the name points to: `views.py` says little."""
+"""Divided by the root of the number of threats the name indicates: `views.py` says little."""
 MIN_MEANING = 0.3
 MAX_THREATS_BY_MEANING = 5
 MAX_FILES_BY_MEANING = 20
-"""Each of them is a search of its own."""
+"""Maximum files compared by meaning, each with a separate search."""
 MAX_CHARACTERS_BY_MEANING = 2000
 MATCH_TIMEOUT_SECONDS = 5.0
-"""For the names and the regular expressions of all files."""
+"""Seconds to match names and regular expressions, for all files together."""
 MAX_OMITTED_SHOWN = 5
 
 Strength = Callable[[AutomatedCheck], float]
 
 
 class Sign(NamedTuple):
-    """A threat with how strongly, and by what, a file points to it."""
+    """A threat indicated by a file, with strength and reason."""
 
     pattern: ThreatPattern
     strength: float
@@ -38,14 +38,14 @@ class Sign(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """Signs by path of the file; `notice` says what was left out, if anything."""
+    """Signs by file path; `notice` says what was omitted, if anything."""
 
     of: dict[str, list[Sign]]
     notice: str | None
 
 
 def by_expressions(files: Sequence[ChangedFile], patterns: Sequence[ThreatPattern]) -> Signs:
-    """Match file names and changed lines, the longest file last so that it delays no other."""
+    """Match file names and changed lines, longest file last, so that it delays no other."""
     signs: dict[str, list[Sign]] = {}
     late: list[str] = []
     strength = cache(partial(_strength, secure_code=[_secure_code(one) for one in patterns]))
@@ -60,7 +60,7 @@ def by_expressions(files: Sequence[ChangedFile], patterns: Sequence[ThreatPatter
 
 
 def by_meaning(caller: Caller, files: Sequence[ChangedFile]) -> Signs:
-    """Search with the text of the files that have most of it."""
+    """Search with the text of the longest files."""
     longest = sorted(files, key=lambda file: len(file.added), reverse=True)[:MAX_FILES_BY_MEANING]
     signs: dict[str, list[Sign]] = {}
     notice = None
@@ -69,7 +69,7 @@ def by_meaning(caller: Caller, files: Sequence[ChangedFile]) -> Signs:
         found = services.find(caller, text, limit=MAX_THREATS_BY_MEANING)
         notice = notice or found.notice
         signs[file.path] = [
-            Sign(match.pattern, match.score, "words and meaning are near")
+            Sign(match.pattern, match.score, "similar words and meaning")
             for match in found.matches
             if match.score >= MIN_MEANING
         ]
@@ -110,7 +110,7 @@ def _by_checks(
 
 
 def _is_change(check: AutomatedCheck, file: ChangedFile) -> bool:
-    """Return whether a guard is gone: what a hunk removes and adds again has only moved."""
+    """Return whether the check applies; a guard removed and added in one hunk has only moved."""
     return check.side == "added" or any(
         expressions.count(check.pattern, "\n".join(hunk.removed))
         > expressions.count(check.pattern, "\n".join(hunk.added))
@@ -142,4 +142,4 @@ def _omissions(omitted: Iterable[str]) -> str | None:
         return None
     more = f" and {len(late) - MAX_OMITTED_SHOWN} more" if len(late) > MAX_OMITTED_SHOWN else ""
     shown = ", ".join(late[:MAX_OMITTED_SHOWN])
-    return f"Not looked for to the end, since it took too long: {shown}{more}."
+    return f"Not fully checked within the time limit: {shown}{more}."

@@ -1,4 +1,4 @@
-"""The contract of `tmkb_query`: what it takes, its sentences, what it answers."""
+"""The contract of `tmkb_query`: its parameters, error messages and results."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -37,17 +37,17 @@ class QueryThreats(Request):
     ] = None
     framework: Annotated[
         SupportedFramework | SkipJsonSchema[None],
-        Field(description="Framework, or any; code in it is preferred"),
+        Field(description="Framework, or any; its code is preferred"),
     ] = None
     verbosity: Annotated[
         Literal["agent", "human"],
-        Field(description="agent: brief, at most 500 tokens; human: all that is known"),
+        Field(description="agent: brief, at most 500 tokens; human: full descriptions"),
     ] = "agent"
 
     @classmethod
     def refusal(cls, error: ValidationError, operation: str) -> Refused:
-        """In the sentences that clients of this tool know, without a category before them."""
-        sentences = {  # of a choice that may be left out each alternative complains
+        """Return the error with the wording this tool's clients expect, without a category."""
+        sentences = {  # each alternative of an optional choice reports an error
             sentence_for(problem): str(problem["loc"][0]) if problem["loc"] else "arguments"
             for problem in error.errors(include_url=False)
         }
@@ -98,12 +98,12 @@ def is_none(value: object) -> bool:
 
 
 class ThreatAnswer(Result):
-    pattern_count: Annotated[int, Field(description="How many threats are relevant")]
-    patterns_included: Annotated[int, Field(description="How many of them are told")]
+    pattern_count: Annotated[int, Field(description="Number of relevant threats")]
+    patterns_included: Annotated[int, Field(description="Number of threats included")]
     token_count: Annotated[
         int,
         Field(
-            description="Tokens of what is told, as JSON, by the tokenizer of all-MiniLM-L6-v2 "
+            description="Tokens of the answer as JSON, by the tokenizer of all-MiniLM-L6-v2 "
             "(WordPiece); other models' tokenizers count a little differently"
         ),
     ]
@@ -117,10 +117,13 @@ class ThreatAnswer(Result):
     ] = None
     verbose_patterns: Annotated[
         list[dict[str, Any]] | None,
-        Field(exclude_if=is_none, description="Instead of patterns: each as threat_get answers"),
+        Field(
+            exclude_if=is_none,
+            description="Instead of patterns: full descriptions, as from threat_get",
+        ),
     ] = None
     notice: Annotated[
-        str | None, Field(exclude_if=is_none, description="What to know about this answer, if any")
+        str | None, Field(exclude_if=is_none, description="Notice about this answer, if any")
     ] = None
 
     @classmethod

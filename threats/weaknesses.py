@@ -1,4 +1,4 @@
-"""The public lists that threats refer to: CWE and OWASP."""
+"""The public lists of weaknesses that threats refer to: CWE and OWASP."""
 
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ _FOLDER = Path(__file__).parent / "references"
 
 @cache
 def known(which: List) -> dict[str, str]:
-    """Names by id, such as `CWE-862` or `A01:2021`; of CWE the part that concerns programs."""
+    """Return names by id, such as `CWE-862` or `A01:2021`; CWE is limited to software."""
     prefix = "CWE-" if which == "cwe" else ""
     lines = (_FOLDER / f"{which}.txt").read_text(encoding="utf-8").splitlines()
     pairs = (line.split(" ", 1) for line in lines)

@@ -18,7 +18,7 @@ from threats.models import Threat
 
 LIST = "/admin/threats/threat/"
 KEY = "TMKB-AUTHZ-001"
-KEYWORD = "triggers.keywords.0 holds a credential, which must not stand there"
+KEYWORD = "triggers.keywords.0 contains a credential, which is not allowed there"
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

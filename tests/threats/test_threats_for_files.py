@@ -130,7 +130,7 @@ def test_what_takes_too_long_to_look_for_is_left_out_and_said(call: Call, add: A
     diff = written("a.js", endless) + written("b.py", 'cursor.execute(f"DELETE {name}")')
     found = call("threats_for_files", diff=diff)
 
-    late = "Not looked for to the end, since it took too long: TMKB-JOB-003 in a.js."
+    late = "Not fully checked within the time limit: TMKB-JOB-003 in a.js."
     assert found.notice.startswith(late)
     assert "TMKB-INJ-001" in [threat.id for threat in found.threats]
 

@@ -10,7 +10,7 @@ from threats import knowledge
 
 
 class Command(BaseCommand):
-    help = "Look for mistakes in threat files."
+    help = "Check threat files for errors."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -26,4 +26,4 @@ class Command(BaseCommand):
             raise CommandError("\n".join(map(str, complaints)))
         if not count:
             raise CommandError(f"there are no threats in {folder}")
-        self.stdout.write(f"{count} threats, nothing wrong")
+        self.stdout.write(f"{count} threats, no errors")
