@@ -169,7 +169,7 @@ class UpstreamAdmin(Transferable, ModelAdmin[Upstream]):
 
 def tell_without_gateway(request: HttpRequest) -> None:
     if request.method == "GET" and not place.is_reached():
-        messages.warning(request, f"{place.not_running()}: these are the last recorded states")
+        messages.warning(request, f"{place.not_running()}: the states are the last known ones")
 
 
 def control(request: HttpRequest, action: str, upstreams: QuerySet[Upstream]) -> None:
