@@ -171,9 +171,7 @@ def conditions_of(globs: Sequence[str]) -> list[tuple[bool, str]]:
         try:
             (pattern,) = rules.patterns([glob]).patterns
         except ValueError as error:
-            raise Invalid(
-                f"paths has a pattern that is invalid in git: {error}", field="paths"
-            ) from None
+            raise Invalid(f"paths has an invalid pattern: {error}", field="paths") from None
         if pattern.include is None or pattern.regex is None:
             raise Invalid(f"paths has {glob!r}, which matches nothing", field="paths")
         found.append((pattern.include, _as_posix(pattern.regex.pattern)))

@@ -153,9 +153,7 @@ def ensure_patterns(field: str, globs: Sequence[str]) -> None:
     try:
         patterns = rules.patterns(globs).patterns
     except ValueError as error:
-        raise Invalid(
-            f"{field} has a pattern that is invalid in git: {error}", field=field
-        ) from None
+        raise Invalid(f"{field} has an invalid pattern: {error}", field=field) from None
     for glob in globs:
         if len(glob) > LONGEST_GLOB:
             raise Invalid(f"{field} holds more than {LONGEST_GLOB} characters", field=field)

@@ -1,4 +1,4 @@
-"""The admin door: how people curate; apps build their `admin.py` of what is here."""
+"""Building blocks of the admin, from which apps build their `admin.py`."""
 
 from contextd.admin import accounts, records  # noqa: F401  (they register their pages)
 from contextd.admin.by_field import RowsByField

@@ -1,4 +1,4 @@
-"""People, their groups, and what they changed in the admin."""
+"""Users, groups, and the log of changes in the admin."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ admin.site.unregister(Group)
 
 
 class PermissionRows(Rows):
-    """Permissions by the names that they have in code."""
+    """Exports permissions by their names in code."""
 
     permissions: str
 
@@ -33,7 +33,7 @@ def name_of(permission: Permission) -> str:
 
 
 class UserRows(PermissionRows):
-    """Without their passwords, hashed or not."""
+    """Exports users without their password hashes."""
 
     permissions = "user_permissions"
     columns = [
@@ -68,8 +68,8 @@ class LogRows(Rows):
 class UserAdmin(Exportable, DjangosUserAdmin[User], ModelAdmin[User]):
     group, icon = "Access", "person"
     about = (
-        "Who may log in. Staff see these pages, each the kinds of records they have permissions "
-        "for; tokens are what their assistants log in with."
+        "Who may log in. Staff see the pages of records they have permissions for; their "
+        "assistants authenticate with tokens."
     )
     rows = UserRows
     form = UserChangeForm
@@ -80,14 +80,14 @@ class UserAdmin(Exportable, DjangosUserAdmin[User], ModelAdmin[User]):
 @admin.register(Group)
 class GroupAdmin(Exportable, DjangosGroupAdmin, ModelAdmin[Group]):
     group, icon = "Access", "groups"
-    about = "Permissions that many have together; contexts can be granted to groups too."
+    about = "Permissions shared by several users; contexts can be granted to groups, too."
     rows = GroupRows
 
 
 @admin.register(LogEntry)
 class LogEntryAdmin(Exportable, ReadOnly, ModelAdmin[LogEntry]):
     group, icon = "Activity", "history"
-    about = "Who changed what in the admin, and when. Each record has its own history as well."
+    about = "Who changed what in the admin, and when. Each record also has its own history."
     rows = LogRows
     list_display = ["action_time", "user", "content_type", "record", "get_change_message"]
     list_filter = ["action_flag", "content_type", "user", "action_time"]

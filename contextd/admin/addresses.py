@@ -1,4 +1,4 @@
-"""Addresses of the admin that nothing can be at."""
+"""Reject invalid addresses of the admin."""
 
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest
@@ -9,7 +9,7 @@ from contextd import validation
 
 
 class Storable(MiddlewareMixin):
-    """Middleware: refuse with 400 what a filter would pass to PostgreSQL, which cannot store it."""
+    """Middleware: answer 400 for text that PostgreSQL cannot store, before a filter uses it."""
 
     def process_request(self, request: HttpRequest) -> None:
         if request.path.startswith(reverse("admin:index")):

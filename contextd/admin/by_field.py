@@ -1,4 +1,4 @@
-"""Rows of records that people fill in on the pages of the admin, field by field."""
+"""Import of records that the admin edits field by field."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -12,13 +12,13 @@ from contextd.errors import Invalid
 
 
 class RowsByField(WritableRows):
-    """A row is about the record that has the same `key`, which stays."""
+    """Matches rows to records by `key`, which cannot be changed."""
 
     model: ClassVar[type[Model]]
     key: ClassVar[str]
     numbers: ClassVar[Sequence[str]] = ()
     related: ClassVar[Sequence[str]] = ()
-    """Columns of what is no field, but kept beside the record by `relate`."""
+    """Columns that are not fields, saved separately by `relate`."""
 
     def known(self, row: Row) -> Any:
         key = row.get(self.key)
@@ -45,11 +45,11 @@ class RowsByField(WritableRows):
         return record
 
     def relate(self, record: Any, row: Row) -> None:
-        """Keep what is beside the record, and do what follows a change on its page."""
+        """Save related data, and apply the side effects of a change in the admin."""
 
 
 def ensure_valid(record: Model) -> None:
-    """Raises Invalid with all that its fields and constraints refuse."""
+    """Raises Invalid with every violation of fields and constraints."""
     try:
         record.full_clean()
     except ValidationError as error:

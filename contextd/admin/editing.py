@@ -1,4 +1,4 @@
-"""Edits and deletions that are calls of operations."""
+"""Edit and delete records by calling operations."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,16 +18,16 @@ from contextd.operations import Result
 
 
 def tell_redacted(request: HttpRequest, credentials: int) -> None:
-    """Where some were taken out of what was typed."""
+    """Warn if credentials were removed from the input."""
     if credentials:
         messages.warning(request, f"{credentials} credentials were replaced before saving")
 
 
 class OperationForm(forms.ModelForm[Any]):
-    """Tells what the operation would refuse beside the field, so that nothing typed is lost."""
+    """Reports refusals next to the field, so that no input is lost."""
 
     refusal: ClassVar[str]
-    """What the operation did say to the same form."""
+    """The operation's error for the same input."""
     operation: ClassVar[str]
     operation_fields: ClassVar[list[str]]
     described_by: ClassVar[str]
@@ -56,10 +56,10 @@ class OperationForm(forms.ModelForm[Any]):
 
 
 class ByOperation(SearchByMeaning):
-    """For a ModelAdmin: edits and deletions are calls of operations, limited and recorded like any.
+    """For a ModelAdmin: edit and delete by operations, with their limits and audit log.
 
     `update_operation` takes the record's id and `operation_fields`; `delete_operation` the id.
-    Many at once are deleted all or not at all, which is recorded as one call.
+    A bulk deletion is atomic, and recorded as one call.
     """
 
     form = OperationForm
@@ -68,7 +68,7 @@ class ByOperation(SearchByMeaning):
     update_operation: str
     operation_fields: list[str]
     described_by: str
-    """The operation whose fields explain those of the form."""
+    """The operation whose field descriptions the form shows."""
     delete_operation: str
 
     def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> type[Any]:
@@ -81,13 +81,13 @@ class ByOperation(SearchByMeaning):
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         fields = {name: form.cleaned_data[name] for name in self.operation_fields}
         saved: Any = self._call(request, self.update_operation, {"id": str(obj.pk), **fields})
-        obj.refresh_from_db()  # history and message show what was stored, not what was typed
+        obj.refresh_from_db()  # history and message show the stored values, not the input
         tell_redacted(request, saved.redacted)
         if saved.notice:
             messages.warning(request, saved.notice)
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
-        """Not before it is done, as Django would: it may be refused."""
+        """Do nothing: Django logs before the deletion, which may still be refused."""
         return []
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:

@@ -1,4 +1,4 @@
-"""Export as CSV and JSON: which columns a kind of record has, and the files of its list."""
+"""Export lists as CSV and JSON, with the columns of each kind of record."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,11 +18,11 @@ from contextd.admin.files import Csv, Json
 
 
 class Rows(Resource):  # type: ignore[misc]  # the library has no types
-    """Records of one kind as rows of a file."""
+    """Converts records of one kind to rows of a file."""
 
     columns: ClassVar[Sequence[str]]
     told_only: ClassVar[Sequence[str]] = ()
-    """Columns that are exported and change nothing when they come back."""
+    """Columns that are exported, but ignored by imports."""
     prefetched: ClassVar[Sequence[str]] = ()
 
     def __init__(self, **options: Any) -> None:
@@ -37,7 +37,7 @@ class Rows(Resource):  # type: ignore[misc]  # the library has no types
         return queryset.prefetch_related(*self.prefetched)
 
     def cell(self, record: Any, name: str) -> Any:
-        """What is exported: plain values, lists and objects."""
+        """Return the exported value: a plain value, list or object."""
         return plain(getattr(record, name))
 
     def export_field(self, field: Field, instance: Any, **options: Any) -> Any:
@@ -45,7 +45,7 @@ class Rows(Resource):  # type: ignore[misc]  # the library has no types
 
 
 def plain(value: Any) -> Any:
-    """Other records by how they are named."""
+    """Return a plain value, with related records by name."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Manager):
@@ -54,7 +54,7 @@ def plain(value: Any) -> Any:
 
 
 class Exportable(ExportMixin):  # type: ignore[misc]  # the library has no types
-    """For a ModelAdmin: files of what the list shows, for whoever may see it."""
+    """For a ModelAdmin: export what the list shows, for users who may view it."""
 
     rows: ClassVar[type[Rows]]
     formats = [Csv, Json]
@@ -68,7 +68,7 @@ class Exportable(ExportMixin):  # type: ignore[misc]  # the library has no types
         return bool(self.has_view_permission(request))
 
     def export_action(self, request: HttpRequest) -> HttpResponse:
-        """Send a filter that the list does not have back to the list, which explains it."""
+        """Redirect an invalid filter to the list, which reports it."""
         try:
             response: HttpResponse = super().export_action(request)
         except IncorrectLookupParameters:

@@ -1,4 +1,4 @@
-"""CSV and JSON files of records, read with the line of each row."""
+"""Read and write CSV and JSON files of records, with the line of each row."""
 
 import csv
 import io
@@ -15,13 +15,13 @@ from contextd.errors import Invalid
 
 MAX_CELL_BYTES = 10 * 1024 * 1024
 LINE = "line"
-"""The column that says where a row began; the others are the file's."""
+"""The added column with the line where a row begins."""
 
 Row = Mapping[str, Any]
 
 
 class Csv(base_formats.CSV):  # type: ignore[misc]  # the library has no types
-    """With a header; lists and objects are JSON in their cells."""
+    """CSV with a header; cells hold lists and objects as JSON."""
 
     def create_dataset(self, in_stream: str | bytes, **options: Any) -> tablib.Dataset:
         return dataset_of(csv_rows(decoded(in_stream)))
@@ -36,7 +36,7 @@ class Csv(base_formats.CSV):  # type: ignore[misc]  # the library has no types
 
 
 class Json(base_formats.JSON):  # type: ignore[misc]  # the library has no types
-    """A list of objects."""
+    """JSON as a list of objects."""
 
     def create_dataset(self, in_stream: str | bytes, **options: Any) -> tablib.Dataset:
         return dataset_of(json_rows(decoded(in_stream)))
@@ -51,7 +51,7 @@ def decoded(content: str | bytes) -> str:
 
 
 def dataset_of(rows: Iterator[Row]) -> tablib.Dataset:
-    """All columns that any row has; what a row lacks is None there."""
+    """Build a dataset with the columns of all rows; missing values are None."""
     read = list(rows)
     headers = list(dict.fromkeys([LINE, *(name for row in read for name in row)]))
     return tablib.Dataset(*([row.get(name) for name in headers] for row in read), headers=headers)
@@ -72,8 +72,8 @@ def csv_rows(text: str) -> Iterator[Row]:
 
 
 def json_rows(text: str) -> Iterator[Row]:
-    """Read rows one by one, which is how the line where each begins is known."""
-    if not isinstance(json.loads(text), list):  # refuses what `raw_decode` would pass over
+    """Read rows one by one, to know the line where each begins."""
+    if not isinstance(json.loads(text), list):  # rejects trailing text, which `raw_decode` ignores
         raise Invalid("the file must be a list of objects")
     decoder, place = json.JSONDecoder(), text.index("[") + 1
     line, counted = 1, 0

@@ -1,4 +1,4 @@
-"""Where things are found: the side bar, and the first page of the admin."""
+"""The sidebar and the index page of the admin."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ Group = dict[str, Any]
 
 
 def groups(request: HttpRequest) -> list[Group]:
-    """What this person may see, by what it is about; whatever says nothing comes last."""
+    """Return the pages the user may see, by group; pages without a group come last."""
     by_name: dict[str, list[Group]] = {name: [] for name in GROUPS}
     apps: Any = admin.site.get_app_list(request)
     for app in apps:
@@ -39,10 +39,10 @@ def entry(listed: dict[str, Any], page: Any) -> dict[str, Any]:
 
 
 def style(request: HttpRequest) -> str:
-    """What our own pages add to the theme."""
+    """Return the address of our additions to the theme."""
     return static("contextd/admin.css")
 
 
 def script(request: HttpRequest) -> str:
-    """What makes the theme usable for those who do not see it."""
+    """Return the address of the script that makes the theme accessible."""
     return static("contextd/admin.js")

@@ -1,4 +1,4 @@
-"""Projects, sessions of MCP clients, and the calls that those come back for."""
+"""Projects, sessions of MCP clients, and their detached calls."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -34,7 +34,7 @@ class ProjectForm(forms.ModelForm[Project]):
 
 
 def remote_of(typed: str) -> str | None:
-    """Also of `gitlab/acme/shop`, which is what becomes of a host without a domain."""
+    """Normalize a remote, even `gitlab/acme/shop`, the form of a host without a domain."""
     return projects.normalize_remote(typed) or projects.normalize_remote(f"ssh://{typed}")
 
 
@@ -53,7 +53,7 @@ class ProjectPathInline(TabularInline[ProjectPath, Project]):
 
 
 class ProjectRows(RowsByField):
-    """Found by their remotes or any of their paths; those that have neither by their names."""
+    """Matches projects by remote or any path, and by name if they have neither."""
 
     model, key = Project, "name"
     columns = ["name", "git_remote", "paths"]
@@ -78,7 +78,7 @@ class ProjectRows(RowsByField):
         found |= {one.project for one in ProjectPath.objects.filter(path__in=paths)}
         if len(found) > 1:
             names = ", ".join(sorted(map(str, found)))
-            told = f"paths: they and the remote belong to several projects ({names}); merge these"
+            told = f"paths: paths and remote belong to several projects ({names}); merge these"
             raise Invalid(told, field="paths")
         return next(iter(found), None)
 
@@ -110,8 +110,8 @@ def read_path(value: Any) -> str:
 class ProjectAdmin(Transferable, ModelAdmin[Project]):
     group, icon = "Code", "folder"
     about = (
-        "A project is found by the paths of its folders, else by its git remote. Two that are the "
-        "same can be merged; deleting one deletes all that belongs to it."
+        "A project is identified by the paths of its folders, else by its git remote. Duplicates "
+        "can be merged; deleting a project deletes all its records."
     )
     rows = ProjectRows
     form = ProjectForm
@@ -123,7 +123,7 @@ class ProjectAdmin(Transferable, ModelAdmin[Project]):
     def get_deleted_objects(
         self, objs: Iterable[Project], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """How many of what people know: a project may hold many thousands of records."""
+        """Count records by kind, since a project may have many thousands."""
         deleted = list(objs)
         counts: dict[type[Model], int] = {}
         for relation in Project._meta.related_objects:
@@ -157,7 +157,7 @@ class ProjectAdmin(Transferable, ModelAdmin[Project]):
 
 
 class DetachedCallRows(Rows):
-    """Without what was said, as on the page."""
+    """Exports calls without arguments and results, which the page hides too."""
 
     columns = [
         *("id", "operation", "principal", "context", "status", "redacted"),
@@ -167,10 +167,10 @@ class DetachedCallRows(Rows):
 
 @admin.register(DetachedCall)
 class DetachedCallAdmin(Exportable, ReadOnly, ModelAdmin[DetachedCall]):
-    """Without what was said: that is for its caller alone."""
+    """Shows calls without arguments and results, which only the caller may see."""
 
     group, icon = "Activity", "pending"
-    about = "Calls whose client does not wait for the answer, but asks for it later."
+    about = "Calls whose client does not wait for the answer, but fetches it later."
     rows = DetachedCallRows
     list_display = ["operation", "principal", "context", "status", "created_at", "updated_at"]
     list_filter = ["status", "context", "operation"]
@@ -182,7 +182,7 @@ class DetachedCallAdmin(Exportable, ReadOnly, ModelAdmin[DetachedCall]):
 
 
 class SessionRows(Rows):
-    """Without their ids, which whoever goes on with a session has to show."""
+    """Exports sessions without their ids, which clients present to resume a session."""
 
     columns = [
         *("client_name", "client_version", "principal", "user", "context", "protocol_version"),
@@ -193,10 +193,10 @@ class SessionRows(Rows):
 
 @admin.register(Session)
 class SessionAdmin(Exportable, NotEditable, ModelAdmin[Session]):
-    """To delete a session is to end it."""
+    """Deletes a session by ending it."""
 
     group, icon = "Activity", "cable"
-    about = "Clients that are connected. One whose session is ended has to connect again."
+    about = "Connected clients. A client whose session is ended has to connect again."
     rows = SessionRows
     list_display = [
         "__str__",
@@ -222,4 +222,4 @@ class SessionAdmin(Exportable, NotEditable, ModelAdmin[Session]):
     def end_selected(self, request: HttpRequest, queryset: QuerySet[Session]) -> None:
         ended = list(queryset.values_list("pk", flat=True))
         sessions.end(ended)
-        messages.success(request, f"{len(ended)} ended: their clients have to connect again")
+        messages.success(request, f"{len(ended)} ended: their clients must connect again")

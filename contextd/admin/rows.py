@@ -1,4 +1,4 @@
-"""What a row of a file means: the record it is about, and what is written of it."""
+"""Import rows of a file: find the record of each, and write it."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,12 +20,12 @@ from contextd.errors import ContextdError, Invalid
 
 Row = Mapping[str, Any]
 SHOWN_LENGTH = 80
-TAKE_CREDENTIALS_OUT = "Import anyway, with credentials taken out"
+TAKE_CREDENTIALS_OUT = "Import anyway, with credentials removed"
 FLAGS = {"true": True, "1": True, "false": False, "0": False, "": False}
 
 
 class WritableRows(Rows):
-    """Rows that are written when they come back."""
+    """Rows that can be imported."""
 
     class Meta:
         instance_loader_class = BaseInstanceLoader
@@ -41,11 +41,11 @@ class WritableRows(Rows):
         self.redacted = 0
 
     def known(self, row: Row) -> Any:
-        """The record that the row is about; None for a new one."""
+        """Return the row's record; None for a new one."""
         raise NotImplementedError
 
     def write(self, record: Any, row: Row) -> Any:
-        """Keep the row, and return the record; raises ContextdError with all that is wrong."""
+        """Save the row and return the record. Raises ContextdError with every error."""
         raise NotImplementedError
 
     def before_import(self, dataset: Any, **options: Any) -> None:
@@ -71,7 +71,7 @@ class WritableRows(Rows):
         return outcome
 
     def read(self, row: Row) -> dict[str, Any]:
-        """The row with its values in the types they have outside of files."""
+        """Return the row with its values converted to their Python types."""
         values = dict(row)
         for name in values.keys() & {*self.lists, *self.objects}:
             values[name] = structured(name, values[name], [] if name in self.lists else {})
@@ -98,19 +98,19 @@ class WritableRows(Rows):
 
 
 class RowsByOperation(WritableRows):
-    """A row is a call of the operation that saves, or of the one that updates.
+    """Imports each row by calling the save or the update operation.
 
-    It is about the record of its `id` if that was made when the row says, so that a file from
-    another contextd changes nothing that only has the same number.
+    A row matches the record with its `id` only if the creation times are equal, so that a file
+    from another contextd changes no unrelated record.
     """
 
     model: ClassVar[type[Model]]
     save_operation: ClassVar[str]
     update_operation: ClassVar[str]
     fixed: ClassVar[Sequence[str]] = ()
-    """Columns that only a new record takes."""
+    """Columns that are only used for new records."""
     same_by: ClassVar[Sequence[str]]
-    """Two that are alike in these are the same, wherever they were made."""
+    """Columns that identify a record across servers."""
     told_only: ClassVar[Sequence[str]] = ["id", "created_by", "created_at"]
 
     def known(self, row: Row) -> Any:
@@ -132,7 +132,7 @@ class RowsByOperation(WritableRows):
         return Q(**{name: row[name] for name in self.same_by})
 
     def among(self, row: Row) -> QuerySet[Any]:
-        """Those that may be the same as the row."""
+        """Return the records that may match the row."""
         return self.records()
 
     def records(self) -> QuerySet[Any]:
@@ -141,7 +141,7 @@ class RowsByOperation(WritableRows):
     def write(self, record: Any, row: Row) -> Any:
         given = {name: row[name] for name in self.columns if name in row}
         if record is None:
-            # What is empty is left out, so that it is what it is by default.
+            # Omit empty values, so that defaults apply.
             saved = self._call(self.save_operation, {n: v for n, v in given.items() if v})
         else:
             changed = {name: v for name, v in given.items() if name not in self.fixed}
@@ -155,7 +155,7 @@ class RowsByOperation(WritableRows):
 
 
 class RowsOfProjects(RowsByOperation):
-    """Of records that may belong to a project: named by one of its folders, as elsewhere too."""
+    """Rows of records that may belong to a project, named by one of its folders."""
 
     prefetched = ["project__paths"]
 
@@ -163,7 +163,7 @@ class RowsOfProjects(RowsByOperation):
         return self.filter_export(super().records())
 
     def among(self, row: Row) -> QuerySet[Any]:
-        """What is said alike elsewhere is something else: it is not for the same people."""
+        """Match only within the project, since records elsewhere have other readers."""
         path = row.get("project_path")
         project = projects.find(self.caller, path) if path and isinstance(path, str) else None
         there = self.records().filter(project=project)
@@ -177,7 +177,7 @@ class RowsOfProjects(RowsByOperation):
 
 
 def _is_same(stored: Any, given: Any) -> bool:
-    """Compare two cells; CSV has no other way to write None than an empty cell."""
+    """Compare two cells; an empty CSV cell also means None."""
     return stored == given or (stored in (None, "") and given in (None, ""))
 
 
@@ -187,7 +187,7 @@ def refuse_credentials(row: Row) -> None:
         problems = [
             {
                 "field": finding.path,
-                "error": f"{finding.path} holds a credential ({finding.kind}); take it out, "
+                "error": f"{finding.path} contains a credential ({finding.kind}); remove it, "
                 f"or tick “{TAKE_CREDENTIALS_OUT}”",
             }
             for finding in findings
@@ -220,7 +220,7 @@ def moment(value: Any) -> datetime | None:
 
 
 def complaint(error: ContextdError, line: int) -> ValidationError:
-    """All that is wrong with one row, each with the line and the field."""
+    """Return every error of a row, each with its line and field."""
     problems = error.details.get("problems") or [{"error": error.message}]
     return ValidationError([f"Line {line}: {problem['error']}" for problem in problems])
 

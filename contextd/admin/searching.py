@@ -1,4 +1,4 @@
-"""Finding records in the lists of the admin."""
+"""Search and filter the lists of the admin."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,7 @@ class SearchByMeaning(Mixin):
 
 
 class TagFilter(admin.SimpleListFilter):
-    """By the tags that the records of the list have, those used most first."""
+    """Filters by the tags of the listed records, most used first."""
 
     title = "tag"
     parameter_name = "tag"

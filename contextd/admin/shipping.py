@@ -1,4 +1,4 @@
-"""Records that ship with contextd beside those that people wrote."""
+"""Admin of records that ship with contextd, in addition to people's own."""
 
 from typing import Any
 
@@ -34,17 +34,17 @@ class OriginFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         chosen = self.value()
-        if chosen == "edited":  # no column tells, so the rows are compared with what ships
+        if chosen == "edited":  # no column records it, so rows are compared with the shipped texts
             ships = queryset.filter(shipped__isnull=False)
             return queryset.filter(pk__in=[row.pk for row in ships if row.is_edited])
         return queryset.filter(self.conditions[chosen]) if chosen in self.conditions else queryset
 
 
 class Shipped(SearchByMeaning):
-    """For a ModelAdmin of a `ShippedRecord`: whose text it is, and how to take the newer one.
+    """For a ModelAdmin of a `ShippedRecord`: show its origin, and adopt newer texts.
 
-    `library` is where it ships; show `origin` in the list and `newer_text` on the page. What
-    ships cannot be deleted, since the next start would bring it back.
+    `library` is its source; show `origin` in the list and `newer_text` on the page. Shipped
+    records cannot be deleted, since the next start would restore them.
     """
 
     library: shipped.Library
@@ -54,16 +54,16 @@ class Shipped(SearchByMeaning):
     def origin(self, row: ShippedRecord) -> str:
         return row.origin
 
-    @admin.display(description="what would change in a newer text that ships")
+    @admin.display(description="changes in the newer shipped text")
     def newer_text(self, row: ShippedRecord) -> str:
         return format_html("<pre>{}</pre>", shipped.difference(row)) if row.offered else "-"
 
-    @admin.action(description="Take the newer text that ships", permissions=["change"])
+    @admin.action(description="Adopt the newer shipped text", permissions=["change"])
     def take_offered(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         taken = shipped.take_offered(self.library, queryset)
         for row in taken:
-            self.log_change(request, row, "took the newer text that ships")
-        messages.success(request, f"{len(taken)} took the newer text")
+            self.log_change(request, row, "adopted the newer shipped text")
+        messages.success(request, f"{len(taken)} adopted the newer text")
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         with transaction.atomic():

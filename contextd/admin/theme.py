@@ -1,4 +1,4 @@
-"""How pages for curating look: the theme, what each is for, and where it is found."""
+"""The theme of the admin, with the description and the place of each page."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -24,7 +24,7 @@ else:
     from unfold.admin import TabularInline as ThemedTable
 
     class TabularInline(ThemedTable):
-        """Its headings name columns for those who see them; each field has its name as well."""
+        """Labels each field, since column headings name them only visually."""
 
         def get_formset(self, *args: Any, **kwargs: Any) -> type[Any]:
             formset = super().get_formset(*args, **kwargs)
@@ -46,10 +46,10 @@ ONE_A_LINE: Any = {ArrayField: {"delimiter": "\n", "widget": Lines, "help_text":
 
 
 class Saving(admin.ModelAdmin[M]):
-    """Below the theme, whose own `changeform_view` ends here."""
+    """Comes after the theme in the method resolution order of `changeform_view`."""
 
     is_atomic: ClassVar[bool] = True
-    """False where saving embeds or calls out, which no transaction should wait for."""
+    """False if saving embeds or calls out, which must not happen in a transaction."""
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         view = super().changeform_view if self.is_atomic else self._changeform_view  # type: ignore[attr-defined]
@@ -58,14 +58,14 @@ class Saving(admin.ModelAdmin[M]):
 
 
 class ModelAdmin(Themed, Saving[M]):
-    """What every ModelAdmin here is."""
+    """Base of every ModelAdmin."""
 
     group: ClassVar[str] = "More"
-    """Under which heading it is found; `navigation.GROUPS` has their order."""
+    """The heading of the page in the sidebar, ordered by `navigation.GROUPS`."""
     icon: ClassVar[str] = "table_rows"
-    """Its name among the Material Symbols."""
+    """The name of a Material Symbols icon."""
     about: ClassVar[str] = ""
-    """Told above the list and above the form."""
+    """Text above the list and the form."""
 
     list_before_template = change_form_before_template = "admin/about.html"
     list_fullwidth = True
@@ -75,13 +75,13 @@ class ModelAdmin(Themed, Saving[M]):
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> M | None:
-        """None, so that the page is not found, also for an id that PostgreSQL cannot store."""
+        """Return None, for a 404, even for an id that PostgreSQL cannot store."""
         if validation.unstorable(object_id):
             return None
         return super().get_object(request, object_id, from_field)
 
     def log_changes(self, request: HttpRequest, records: Iterable[M], told: str) -> None:
-        """For actions: what was done to many is in the history of each."""
+        """Add an action on several records to the history of each."""
         LogEntry.objects.log_actions(request.user.pk or 0, list(records), CHANGE, told)
 
 

@@ -1,4 +1,4 @@
-"""Import and export of what people curate, as CSV and JSON."""
+"""Import and export records as CSV and JSON."""
 
 from typing import Any, ClassVar
 
@@ -23,7 +23,7 @@ TAKES_CREDENTIALS = "takes_credentials"
 class FileForm(ImportForm):  # type: ignore[misc]  # the library has no types
     takes_credentials = forms.BooleanField(
         label=TAKE_CREDENTIALS_OUT,
-        help_text="Else a file with what looks like a credential is refused, and told where it is",
+        help_text="Otherwise a file with an apparent credential is refused, and its place reported",
         required=False,
         widget=UnfoldBooleanWidget,
     )
@@ -34,14 +34,14 @@ class ConfirmForm(ConfirmImportForm):  # type: ignore[misc]  # the library has n
 
 
 class Transferable(ImportMixin, Exportable):  # type: ignore[misc]  # the library has no types
-    """For a ModelAdmin: files in and out; `rows` says what a row means.
+    """For a ModelAdmin: import and export files; `rows` defines their rows.
 
-    Those who may add and change records may import. All rows are written, or none.
+    Users who may add and change records may import. An import is atomic.
     """
 
     rows: ClassVar[type[WritableRows]]
     import_form_class, confirm_form_class = FileForm, ConfirmForm
-    tmp_storage_class = CacheStorage  # any web process may be asked to go on
+    tmp_storage_class = CacheStorage  # any web process may handle the next step
     import_export_change_list_template = "admin/import_export/change_list_import_export.html"
 
     def get_resource_kwargs(
@@ -70,7 +70,7 @@ class Transferable(ImportMixin, Exportable):  # type: ignore[misc]  # the librar
         return request.user.has_perms([f"{app}.add_{name}", f"{app}.change_{name}"])
 
     def process_result(self, result: Any, request: HttpRequest) -> HttpResponse:
-        """What was right in the preview may be wrong by now."""
+        """Import the rows; what was valid in the preview may be invalid now."""
         mistakes = [str(error.error) for error in result.base_errors]
         mistakes += [text for row in result.invalid_rows for text in row.error.messages]
         if not mistakes:
@@ -83,7 +83,7 @@ class Transferable(ImportMixin, Exportable):  # type: ignore[misc]  # the librar
         return HttpResponseRedirect("../import/")
 
     def record_import(self, request: HttpRequest) -> None:
-        """As one call, where rows are calls; the admin's own history has each record."""
+        """Record the import as one call if rows are calls; the admin's history has each record."""
         if issubclass(self.rows, RowsByOperation):
             saving = operations.get(self.rows.save_operation)
             with pipeline.recorded_as_one_call(saving, auth.caller_of_admin(request)):

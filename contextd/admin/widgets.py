@@ -1,4 +1,4 @@
-"""The theme's widgets, for fields that are not made from a model."""
+"""The theme's widgets, for fields without a model."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ __all__ = ["Checkbox", "File", "Lines", "Password", "Select", "TextInput", "Text
 
 
 class Lines(Textarea):
-    """Text as it is stored, although browsers end lines in their own way."""
+    """Keeps line endings as stored, although browsers change them."""
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
         typed = super().value_from_datadict(data, files, name)

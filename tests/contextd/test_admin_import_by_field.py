@@ -94,7 +94,7 @@ def test_wrong_projects_are_refused(admin_client: Client, shop: Project) -> None
         "Line 2: git_remote must be host/path, such as github.com/acme/shop",
         "Line 6: paths: w/x must be an absolute path",
         "Line 12: name: This field cannot be blank.",
-        "Line 18: paths: they and the remote belong to several projects (other, shop); merge these",
+        "Line 18: paths: paths and remote belong to several projects (other, shop); merge these",
     ]
     assert said[4].endswith("paths must be a list")
     assert "path: Ensure this value has at most" in said[5]
@@ -221,7 +221,7 @@ def test_wrong_upstreams_are_refused(admin_client: Client) -> None:
         "Give stdio a command, docker a command and a container, http a URL.",
         "namespace: skills is a prefix of contextd's own tools",
         "request_timeout_ms: Ensure this value is greater than or equal to 100.",
-        "command[1] holds a credential (url-password)",
+        "command[1] contains a credential (url-password)",
     ]
     assert not Upstream.objects.exists()
 

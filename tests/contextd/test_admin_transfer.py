@@ -184,8 +184,8 @@ def test_a_file_with_credentials_is_refused_and_told_where_they_are(admin_client
     page = preview(admin_client, REMEDIATIONS, "csv", as_csv(clean, WITH_CREDENTIAL))
 
     assert [mistake.partition(";")[0] for mistake in mistakes(page)] == [
-        "Line 3: solution holds a credential (url-password)",
-        "Line 3: context.api_key holds a credential (api-key)",
+        "Line 3: solution contains a credential (url-password)",
+        "Line 3: context.api_key contains a credential (api-key)",
     ]
     assert 'name="takes_credentials"' in page.content.decode()
     assert "s3cretpass" not in page.content.decode()
@@ -365,7 +365,7 @@ def test_threats_come_and_go(admin_client: Client, form: str) -> None:
     secret = b"postgresql://app:s3cretpass@db/shop was read by strangers"
     leaking = file.replace(b"Check and use are two steps", secret)
     refused = mistakes(preview(admin_client, THREATS, form, leaking))
-    assert "holds a credential (url-password)" in refused[0]
+    assert "contains a credential (url-password)" in refused[0]
     told = take_in(admin_client, THREATS, form, leaking, takes_credentials="on")
     assert "1 credentials were replaced before saving" in told
     assert "s3cretpass" not in str(Threat.objects.get().content)

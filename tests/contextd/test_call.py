@@ -59,7 +59,7 @@ def test_an_unknown_operation_is_refused() -> None:
 def test_without_a_name_it_lists_all_with_their_arguments() -> None:
     listed = run()
 
-    assert "checkpoint_save: Save where this session stands" in listed
+    assert "checkpoint_save: Save the state of this session" in listed
     assert "    summary (required): " in listed
 
 

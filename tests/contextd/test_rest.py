@@ -259,7 +259,7 @@ def test_openapi_describes_every_operation(client: Client) -> None:
     document = json.loads(client.get("/api/v1/openapi.json").content)
 
     listed = document["paths"]["/api/v1/checkpoint_get"]["post"]
-    assert (listed["summary"], listed["tags"]) == ("Read one checkpoint whole", ["checkpoints"])
+    assert (listed["summary"], listed["tags"]) == ("Read one complete checkpoint", ["checkpoints"])
 
     for operation in operations.installed():
         described = document["paths"][f"/api/v1/{operation.name}"]["post"]

@@ -24,14 +24,14 @@ WRONG: list[tuple[str, Mapping[str, bytes], str]] = [
     ("one", {"SKILL.md": b"---\n---\ntext"}, "must be a map"),
     ("one", {"SKILL.md": b"---\nname: [\n---\ntext"}, "line 3: "),
     ("one", {"SKILL.md": b"---\na: &a [x]\nb: *a\n---\nx"}, "holds an alias"),
-    ("one", {"SKILL.md": b"---\na: !!binary aGk=\n---\nx"}, "neither text, number"),
+    ("one", {"SKILL.md": b"---\na: !!binary aGk=\n---\nx"}, "something other than text"),
     ("one", {"SKILL.md": b"---\na: " + b"[" * 5000 + b"\n---\nx"}, "more than 50 deep"),
     ("one", {"SKILL.md": b"---\na:\n" + b"- " * 2000 + b"x\n---\nx"}, "more than 50 deep"),
     ("one", {"SKILL.md": b"---\na:\n" + b"- b\n" * 5000 + b"---\nx"}, "more than 5,000 keys"),
-    ("one", {"SKILL.md": b"---\na: !!bool abc\n---\nx"}, "neither text, number"),
-    ("one", {"SKILL.md": b"---\na: !!timestamp abc\n---\nx"}, "neither text, number"),
-    ("one", {"SKILL.md": b"---\na: !!int ''\n---\nx"}, "neither text, number"),
-    ("one", {"SKILL.md": b"---\na: !!float 1" + b":0" * 400 + b"\n---\nx"}, "neither text, number"),
+    ("one", {"SKILL.md": b"---\na: !!bool abc\n---\nx"}, "something other than text"),
+    ("one", {"SKILL.md": b"---\na: !!timestamp abc\n---\nx"}, "something other than text"),
+    ("one", {"SKILL.md": b"---\na: !!int ''\n---\nx"}, "something other than text"),
+    ("one", {"SKILL.md": b"---\na: !!float 1" + b":0" * 400 + b"\n---\nx"}, "something other than text"),
     ("one", {"SKILL.md": b'---\na: "\\0"\n---\nx'}, "NUL"),
     ("one", {"SKILL.md": b"---\nname: one\ndescription: \xff\n---\nx"}, "is not UTF-8"),
     ("one", {"SKILL.md": document("two")}, "'two' must be that of its folder, 'one'"),
@@ -172,6 +172,6 @@ def test_bombs_are_not_unpacked(tmp_path: Path) -> None:
     assert "at most 50,000 and 268,435,456 are read" in skills("validate", tmp_path / "many.zip")[1]
     assert "one/zeros cannot be unpacked" in skills("validate", tmp_path / "lying.zip")[1]
     (tmp_path / "text.zip").write_text("no zip")
-    assert "no zip archive" in skills("validate", tmp_path / "text.zip")[1]
+    assert "neither a readable zip archive" in skills("validate", tmp_path / "text.zip")[1]
     assert "neither a folder nor a file" in skills("validate", tmp_path / "nothing")[1]
     assert "it has no SKILL.md" in skills("validate", write(tmp_path / "empty", {"a": b""}))[1]

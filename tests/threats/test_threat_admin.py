@@ -113,7 +113,7 @@ def test_an_edit_survives_an_upgrade_and_the_newer_text_can_be_taken(
     kept = call("threat_get", id=KEY)
     told = page_of(admin_client).content.decode()
     act(admin_client, "take_offered")
-    assert "took the newer text" in LogEntry.objects.latest("pk").get_change_message()
+    assert "adopted the newer shipped text" in LogEntry.objects.latest("pk").get_change_message()
     taken = call("threat_get", id=KEY)
 
     assert (kept.severity, kept.name) != ("high", "The name of the next version")
@@ -153,7 +153,7 @@ def test_whatever_cannot_be_kept_is_said(
 
 @pytest.mark.parametrize(
     ("new", "message"),
-    [("TMKB-AUTHZ-999", "stays that"), ("TMKB-INJ-001", "stays that")],
+    [("TMKB-AUTHZ-999", "cannot be changed"), ("TMKB-INJ-001", "cannot be changed")],
 )
 def test_an_id_is_not_changed(admin_client: Client, few: Path, new: str, message: str) -> None:
     text = (

@@ -128,7 +128,7 @@ def test_people_win_over_what_ships_until_they_take_it(admin_client: Client, cal
 
     assert kept == "What people know here."
     assert Pattern.objects.get().cause == "The newer cause, long enough."
-    assert "took the newer text" in LogEntry.objects.latest("pk").get_change_message()
+    assert "adopted the newer shipped text" in LogEntry.objects.latest("pk").get_change_message()
 
 
 def test_what_ships_cannot_be_deleted_and_what_people_wrote_can(
