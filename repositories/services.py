@@ -388,10 +388,7 @@ def summary(state: State) -> list[str]:
         lines.append(f"could not be read: {report['failed']}")
         lines += [f"  {problem['path']}: {problem['error']}" for problem in report["errors"]]
     if state.coverage.pending:
-        lines.append(
-            f"{state.coverage.pending} of {state.coverage.passages} passages are found only by "
-            "words until the worker has embedded them"
-        )
+        lines.append(f"to embed: {state.coverage.pending} of {state.coverage.passages} passages")
     return [*lines, *([state.notice] if state.notice else [])]
 
 

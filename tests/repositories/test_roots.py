@@ -120,7 +120,7 @@ def test_what_another_machine_indexed_is_found(index: Index, folder: Folder, cal
     [
         (["#a"], "no pattern that can match a file"),
         (["!*.py"], "no pattern that can match a file"),
-        (["./src/*.py"], "leave out ./"),
+        (["./src/*.py"], "omit ./"),
         (["x" * 201], "more than 200 characters"),
     ],
 )

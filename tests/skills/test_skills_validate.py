@@ -31,7 +31,7 @@ WRONG: list[tuple[str, Mapping[str, bytes], str]] = [
     ("one", {"SKILL.md": b"---\na: !!bool abc\n---\nx"}, "something other than text"),
     ("one", {"SKILL.md": b"---\na: !!timestamp abc\n---\nx"}, "something other than text"),
     ("one", {"SKILL.md": b"---\na: !!int ''\n---\nx"}, "something other than text"),
-    ("one", {"SKILL.md": b"---\na: !!float 1" + b":0" * 400 + b"\n---\nx"}, "something other than text"),
+    ("one", {"SKILL.md": b"---\na: !!float 1" + b":0" * 400 + b"\n---\nx"}, "other than text"),
     ("one", {"SKILL.md": b'---\na: "\\0"\n---\nx'}, "NUL"),
     ("one", {"SKILL.md": b"---\nname: one\ndescription: \xff\n---\nx"}, "is not UTF-8"),
     ("one", {"SKILL.md": document("two")}, "'two' must be that of its folder, 'one'"),

@@ -121,10 +121,8 @@ def add_fields(parser: ArgumentParser) -> None:
         metavar="THEIRS=OURS",
         help="with --url: upstream header taken from a caller's header; no other is passed on",
     )
-    parser.add_argument("--allow", action="append", default=[], help="glob of the tools to offer")
-    parser.add_argument(
-        "--deny", action="append", default=[], help="glob of the tools never to offer"
-    )
+    parser.add_argument("--allow", action="append", default=[], help="glob of tools to offer")
+    parser.add_argument("--deny", action="append", default=[], help="glob of tools never to offer")
     parser.add_argument(
         "--startup-timeout",
         type=milliseconds,
@@ -132,11 +130,7 @@ def add_fields(parser: ArgumentParser) -> None:
         metavar="SECONDS",
         help="time limit of a start, including a download by npx or uvx; default 15",
     )
-    parser.add_argument(
-        "--plain-json",
-        action="store_true",
-        help="return structured results as they are, not as YAML",
-    )
+    parser.add_argument("--plain-json", action="store_true", help="structured results stay JSON")
     parser.add_argument(
         "--command",
         nargs=REMAINDER,
