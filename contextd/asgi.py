@@ -72,4 +72,4 @@ async def delivering_telemetry() -> AsyncIterator[None]:
     await asyncio.to_thread(telemetry.shut_down)
 
 
-application = telemetry.http_middleware(gate.Gate(cors.Cors(route)), gate.MCP_PATH)
+application = telemetry.http_middleware(cors.Cors(gate.Gate(route)), gate.MCP_PATH)

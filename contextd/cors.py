@@ -10,7 +10,7 @@ PUBLIC_METADATA = "/.well-known/"
 
 
 class Cors(CORSMiddleware):
-    """Behind the gate, which refuses all other origins. No page is sent a user's cookies."""
+    """In front of the gate, so that pages can read its refusals too. Cookies are never allowed."""
 
     def __init__(self, application: ASGIApp) -> None:
         super().__init__(

@@ -171,6 +171,11 @@ def _is_paired_credential(assigned: Assigned) -> bool:
     return not _is_expression(assigned)
 
 
+def _is_spoken_credential(assigned: Assigned) -> bool:
+    """Whether a password follows its name as no word, date or version does."""
+    return assigned.kind == "password" and literals.is_dense(assigned.value)
+
+
 def _is_expression(assigned: Assigned) -> bool:
     value = assigned.value
     is_call = value.isidentifier() and assigned.following in ("(", "[")
@@ -189,4 +194,5 @@ _IS_CREDENTIAL = {
     Notation.SETTING: _is_set_credential,
     Notation.PAIR: _is_paired_credential,
     Notation.BARE: _is_bare_credential,
+    Notation.SPOKEN: _is_spoken_credential,
 }

@@ -11,7 +11,8 @@ _KEYS = (
 # Each noun ends a name (`DB_PASSWORD`, `stripeApiKey`, `Access key`): `password_hashers` and
 # `token_count` name no credential.
 _NOUN = rf"""
-    (?P<password> pass(?:word|wd|phrase|code) | pwd
+    (?P<password> pass(?:wor[dt]|wd|phrase|code) | pwd | (?<![A-Za-z0-9])pw
+        | senha | contrase[nñ]a | пароль | 密码
         | (?:db|user|admin|root|mysql|pg|postgres|smtp|mail|ftp|ssh|redis|auth|login|proxy)
           [_-]?(?:pass|pw) )
   | (?P<api_key> api[ _-]?(?:key|secret) )
@@ -86,7 +87,8 @@ def _in_either_case(pattern: str) -> str:
 # letter, this lets a search skip letters that begin none.
 ENDING = (
     _in_either_case(
-        r"(?:pass(?:word|wd|phrase|code)?|pwd?|secret|token|key(?:[_-]?(?:base|data))?)"
+        r"(?:pass(?:wor(?:d|t)|wd|phrase|code)?|pwd?|secret|token|key(?:[_-]?(?:base|data))?"
+        r"|senha|contrase(?:n|ñ)a|пароль|密码)"
     )
     + r"\d{0,2}(?![A-Za-z0-9_-])"
 )

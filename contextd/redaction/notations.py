@@ -14,6 +14,7 @@ class Notation(Enum):
     SETTING = auto()  # DB_PASSWORD=hunter2
     PAIR = auto()  # ?user=a&password=tiger, host=x password=tiger, Uid=a;Password=tiger
     BARE = auto()  # password: hunter2
+    SPOKEN = auto()  # log in with password Sup3rAdm1n
 
 
 _LINE_BREAKS = ("", "\n", "\r", "\\")
@@ -35,7 +36,7 @@ def notation_of(text: str, match: re.Match[str], name_start: int) -> Notation | 
     if operator == ">":
         return Notation.QUOTED if _is_element(text, match, name_start) else None
     if operator == " " and not text.startswith("--", name_start):
-        return None
+        return None if match["quote"] else Notation.SPOKEN
     if operator == ":" and _USER_OF_ADDRESS.search(text, max(0, name_start - 64), name_start):
         return None  # `https://x-access-token:...@host`: the rule for addresses finds its end
     if match["quote"]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from contextd.redaction.candidates import Candidate, Rule
-from contextd.redaction.literals import is_mixed, is_placeholder, looks_random
+from contextd.redaction.literals import is_dense, is_mixed, is_placeholder, looks_random
 
 
 def placed_credentials(text: str) -> Iterator[Candidate]:
@@ -205,6 +205,60 @@ _RULES = (
         ("jdbc:oracle",),
         re.compile(r"\bjdbc:oracle:\w{1,8}:[^\s/@:\"']{1,64}/(?=(?P<secret>[^\s/@\"']{1,256})@)"),
         _is_literal,
+    ),
+    Rule(
+        "password",
+        ("sqlplus",),
+        re.compile(
+            r"\bsqlplus[ \t]{1,4}(?:-[A-Za-z][ \t]{1,4})?[^\s/@:\"']{1,64}/"
+            r"(?=(?P<secret>[^\s/@\"']{1,256})@)"
+        ),
+        _is_literal,
+    ),
+    Rule(
+        "password",
+        ("htpasswd",),
+        re.compile(
+            r"\bhtpasswd[ \t]{1,4}(?:-[A-Za-z]{1,8}[ \t]{1,4}){0,4}-[A-Za-z]{0,8}b[A-Za-z]{0,8}"
+            r"(?:[ \t]{1,4}-[A-Za-z]{1,8}){0,4}[ \t]{1,4}\S{1,256}[ \t]{1,4}\S{1,256}[ \t]{1,4}"
+            + _ARGUMENT
+        ),
+        _is_literal,
+    ),
+    Rule(
+        "password",
+        ("smbclient",),
+        re.compile(
+            rf"\bsmbclient\b[^\n]{{0,200}}?\s(?:-U[ =]?|--user=){_OPEN}[^\s%\"'\\]{{1,100}}%"
+            r"(?=(?P<secret>[^\s\"'\\]{1,256}))"
+        ),
+        _is_literal,
+    ),
+    Rule(
+        "password",
+        ("ldap",),
+        re.compile(
+            r"\bldap(?:search|add|modify|delete|passwd|whoami)\b[^\n]{0,200}?\s-w ?" + _ARGUMENT
+        ),
+        _is_literal,
+    ),
+    Rule(
+        "password",  # wpa_supplicant.conf
+        ("psk=",),
+        re.compile(r"(?m)^[ \t]{0,20}psk=(?=\"?(?P<secret>[^\n\"]{8,64}+)\"?[ \t]{0,20}$)"),
+        _is_literal,
+    ),
+    Rule(
+        "authorization",
+        ("Basic ", "basic "),
+        re.compile(r"\b[Bb]asic[ ](?=(?P<secret>[A-Za-z0-9+/]{8,4096}+={0,2}))"),
+        _is_user_and_password,
+    ),
+    Rule(
+        "api-key",
+        ("?key=", "&key="),
+        re.compile(r"[?&]key=(?=(?P<secret>[A-Za-z0-9_-]{16,256}+))"),
+        is_dense,
     ),
     Rule("password", ("sshpass",), re.compile(r"\bsshpass -p ?" + _ARGUMENT), _is_literal),
     Rule(

@@ -105,6 +105,13 @@ PLACES = [
     ("password", "echo root:~ | chpasswd", "swordfish"),
     ("password", "echo '~' | docker login -u bob --password-stdin ghcr.io", "Xy7k29Qz"),
     ("password", "jdbc:oracle:thin:scott/~@//db:1521/shop", "tiger"),
+    ("password", "sqlplus -S scott/~@db", "tiger"),
+    ("password", "htpasswd -bc /etc/nginx/users bob ~", "hunter2"),
+    ("password", "smbclient //files/share -U bob%~ -c ls", "hunter2"),
+    ("password", "ldapsearch -x -D cn=admin,dc=x -w ~ -b dc=x", "hunter2"),
+    ("password", '    psk="~"', "correct horse battery"),
+    ("authorization", "it sends `Basic ~` only", "Ym9iOmh1bnRlcjI="),
+    ("api-key", "https://maps.example.com/api?q=x&key=~", "a1b2c3d4e5f6a7b8c9d0e1"),
 ]
 
 ASSIGNED = [
@@ -150,6 +157,13 @@ ASSIGNED = [
     ("password", '{"pass": "~"}', "hunter2"),
     ("password", "pass: ~", "Xy7k29Qz"),
     ("password", "smtp.pass=~", "hunter2"),
+    ("password", "pw: ~", "Winter2024!"),
+    ("password", "Passwort: ~", "Winter2024!"),
+    ("password", "senha: ~", "Winter2024!"),
+    ("password", "Contraseña: ~", "Winter2024!"),
+    ("password", "пароль: ~", "Winter2024!"),
+    ("password", "密码：~", "Winter2024"),  # noqa: RUF001 (a full-width colon)
+    ("password", "log in as bob with password ~", "Sup3rAdm1n"),
     ("api-key", "API key: ~", HEX * 8),
     ("api-key", "**API key**: `~`", "AbCdEfGh12345678"),
     ("api-key", '{"API Key": "~"}', "abcdefghijkl"),
@@ -190,6 +204,8 @@ ASSIGNED = [
 HARMLESS = [
     "{password: password, user: app}\npassword: !Ref DatabasePassword\npassword: :password2",
     "requirepass is set; echo $X | docker login --password-stdin; GRANT SELECT ON x TO app;",
+    "the new password 12345678 failed; password hashing2 in v2; a basic authentication; Basic auth",
+    "https://x.io/list?key=created_at_2024&key=user-settings-page1\npw: 12\nhtpasswd -c f bob",
     "fixed in 1a2b3c4, see f51f805cbdfcedfd34a4e19f07f26fcc81e2c696",
     "id 123e4567-e89b-12d3-a456-426614174000",
     f"sha256:{HEX * 16} and {HEX * 32}",

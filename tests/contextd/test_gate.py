@@ -84,7 +84,7 @@ async def test_pages_of_other_sites_may_not_call(
 async def test_pages_of_an_allowed_origin_read_the_answers(settings: Settings, path: str) -> None:
     settings.ALLOWED_ORIGINS = ["https://pages.example.org"]
     browser = httpx2.AsyncClient(
-        transport=httpx2.ASGITransport(gate.Gate(cors.Cors(application))),
+        transport=httpx2.ASGITransport(cors.Cors(gate.Gate(application))),
         base_url="http://localhost:8080",
         headers={"Origin": "https://pages.example.org"},
     )
@@ -96,14 +96,17 @@ async def test_pages_of_an_allowed_origin_read_the_answers(settings: Settings, p
     allowed = await browser.options(path, headers=asking)
     refused = await browser.options(path, headers={**asking, "Origin": "https://evil.com"})
     answer = await browser.post(path)
+    too_large = await browser.post(path, headers={"Content-Length": "99999999"})
     own = await browser.post(path, headers={"Origin": "http://localhost:8080"})
     page = await browser.get("/admin/")
 
     assert allowed.status_code == 200
     assert "POST" in allowed.headers["Access-Control-Allow-Methods"]
     assert "mcp-protocol-version" in allowed.headers["Access-Control-Allow-Headers"]
-    assert (refused.status_code, own.status_code, page.status_code) == (403, 200, 200)
-    assert answer.headers["Access-Control-Allow-Origin"] == "https://pages.example.org"
+    assert (refused.status_code, own.status_code, page.status_code) == (400, 200, 200)
+    assert too_large.status_code == 413
+    for readable in (answer, too_large):
+        assert readable.headers["Access-Control-Allow-Origin"] == "https://pages.example.org"
     assert "Mcp-Session-Id" in answer.headers["Access-Control-Expose-Headers"]
     assert "Origin" in answer.headers["Vary"]
     for other in (refused, own, page):
