@@ -1,7 +1,7 @@
-"""What an operation is, and where the installed ones are listed.
+"""The definition of an operation, and the registry of installed ones.
 
-An operation is declared once, in an app's `operations.py`. MCP, REST, the command line,
-the admin and the documentation are all made from this registry.
+An operation is declared once, in an app's `operations.py`. MCP, REST, the command line, the admin
+and the documentation are all generated from this registry.
 """
 
 import inspect
@@ -22,20 +22,20 @@ Kind = Literal["tool", "resource", "prompt"]
 
 
 class Request(BaseModel):
-    """Arguments of one operation. The docstring of a subclass is what callers read."""
+    """Arguments of one operation. Callers read the docstring of a subclass."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @classmethod
     def refusal(cls, error: ValidationError, operation: str) -> Invalid:
-        """What to tell callers whose arguments break the contract: all of it at once."""
+        """Return the error for arguments that break the contract, with all problems."""
         problems = validation.problems(error, operation, list(cls.model_fields))
         sentence = "; ".join(problem["error"] for problem in problems)
         return Invalid(sentence, **problems[0], problems=problems)
 
 
 class Result(BaseModel):
-    """What one operation returns. Built from a model instance or a dataclass."""
+    """The result of one operation. Built from a model instance or a dataclass."""
 
     model_config = ConfigDict(from_attributes=True, frozen=True)
 
@@ -49,7 +49,7 @@ class Written(Result):
 
 
 class RelayedToolResult(Written):
-    """What another MCP server answered, in MCP's own shape."""
+    """The answer of another MCP server, in MCP's own format."""
 
     content: list[dict[str, Any]]
     structured: dict[str, Any] | None = None
@@ -57,7 +57,7 @@ class RelayedToolResult(Written):
 
 
 class AnyArguments(Request):
-    """Arguments that another server looks at."""
+    """Arguments that another server validates."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -81,11 +81,11 @@ class Operation:
     rate: Rate
     atomic: bool
     kind: Kind = "tool"
-    """What it is offered as; resources and prompts are read by an operation of their own."""
+    """How it is offered; each resource and each prompt has its own reading operation."""
 
     @property
     def waits(self) -> bool:
-        """Whether its handler is a coroutine, for what must wait long."""
+        """Whether its handler is a coroutine, for operations that may wait long."""
         return inspect.iscoroutinefunction(self.handler)
 
     @property
@@ -94,19 +94,19 @@ class Operation:
 
     @property
     def canonical_name(self) -> str:
-        """`checkpoints:checkpoint_save`: the module that offers it, then its name."""
+        """`checkpoints:checkpoint_save`: the module that provides it, then its name."""
         return f"{self.handler.__module__.split('.')[0]}:{self.name}"
 
     @property
     def redacts(self) -> bool:
-        """Whether credentials are taken out of its arguments."""
+        """Whether credentials are removed from its arguments."""
         return self.effect == "write"
 
     def input_schema(self) -> dict[str, Any]:
         return self.request.model_json_schema()
 
     def contract(self) -> dict[str, Any]:
-        """All that callers may rely on, as plain JSON."""
+        """Return everything that callers may rely on, as plain JSON."""
         return {
             "description": self.description,
             "effect": self.effect,
@@ -131,7 +131,7 @@ def reader(
     result: type[Result],
     timeout: float,
 ) -> Operation:
-    """The operation behind a resource or a prompt."""
+    """Return the operation behind a resource or a prompt."""
     return Operation(
         name=name,
         handler=handler,
@@ -147,12 +147,12 @@ def reader(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Provided(Operation):
-    """One that exists at run time only, such as a tool of another server."""
+    """An operation that exists at run time only, such as a tool of another server."""
 
     canonical: str
     is_redacted: bool
     definition: Mapping[str, Any]
-    """As MCP lists a tool or a prompt: `title`, `description`, `inputSchema` and the rest."""
+    """The MCP definition of a tool or a prompt: `title`, `description`, `inputSchema` and so on."""
 
     @property
     def canonical_name(self) -> str:
@@ -171,16 +171,16 @@ class Provided(Operation):
 
 
 class Provider(Protocol):
-    """Offers operations that exist at run time only. It raises nothing."""
+    """Provides operations that exist at run time only. Its methods raise nothing."""
 
     def all(self) -> list[Provided]:
-        """It may ask the database, so it is not for an event loop, and neither is `find`."""
+        """Return all of them. This and `find` may query the database, which blocks."""
 
     def find(self, name: str) -> Provided | None:
-        """By its name or its canonical name."""
+        """Return the operation with this name or canonical name, or None."""
 
     def at_hand(self, name: str) -> Provided | None:
-        """As `find`, of what is known without asking anybody."""
+        """Like `find`, but only for what is known without a query."""
 
 
 _registry: dict[str, Operation] = {}
@@ -197,9 +197,9 @@ def operation(
 ) -> Callable[[H], H]:
     """Register the decorated handler; its annotations are its contract.
 
-    `timeout` is in seconds. `atomic=False` is for handlers that wait on another service:
-    no transaction is held while they wait, and their services open `limits.transaction()`.
-    A handler that waits long, for a person or a job, is a coroutine and given a `Conversation`.
+    `timeout` is in seconds. `atomic=False` is for handlers that wait for another service: they run
+    outside a transaction, and their services open `limits.transaction()`. A handler that waits
+    long, for a person or a job, is a coroutine and receives a `Conversation`.
     """
 
     def register(handler: H) -> H:
@@ -222,23 +222,23 @@ def operation(
 
 
 def provide(provider: Provider) -> None:
-    """Offer what it has beside what is installed; what is installed goes first."""
+    """Offer the provider's operations beside the installed ones, which take precedence."""
     _providers.append(provider)
 
 
 def installed() -> list[Operation]:
-    """Those that are declared in the code."""
+    """Return the operations that are declared in code."""
     return sorted(_registry.values(), key=lambda op: op.name)
 
 
 def available() -> list[Operation]:
-    """Those, and what is provided now."""
+    """Return the installed operations and those that are provided now."""
     provided = [operation for provider in _providers for operation in provider.all()]
     return [*installed(), *sorted(provided, key=lambda op: op.name)]
 
 
 def at_hand(name: str) -> Operation | None:
-    """As `get`, where the database need not be asked; else None, whether there is one or not."""
+    """Return the operation if no query is needed; None may mean that `get` would find it."""
     found = _registry.get(name.rpartition(":")[2])
     if found and name in (found.name, found.canonical_name):
         return found
@@ -246,7 +246,7 @@ def at_hand(name: str) -> Operation | None:
 
 
 def get(name: str) -> Operation:
-    """Find an operation by its name or its canonical name."""
+    """Return an operation by its name or its canonical name. Raise NotFound."""
     if found := at_hand(name):
         return found
     for provider in _providers:

@@ -14,10 +14,12 @@ from psycopg_pool import PoolTimeout
 from contextd import errors, logs
 from contextd.errors import Busy, ContextdError, Unavailable
 
-NO_ANSWER = "the database does not answer; try again later, or tell the people who run this server"
+NO_ANSWER = (
+    "the database does not answer; try again later, or contact the administrators of this server"
+)
 ALL_IN_USE = "all connections to the database are in use; try again later"
 CONNECTION_LOST = ("08", "57P")
-"""Prefixes of the error codes with which Postgres ends or refuses connections."""
+"""Prefixes of the error codes with which Postgres closes or refuses connections."""
 PING_SECONDS = 1
 ANSWER_KEPT_SECONDS = 1.0
 ADDRESS = ("host", "port", "dbname", "user", "password")
@@ -51,9 +53,9 @@ def as_outage(error: Exception) -> ContextdError | None:
 
 
 class Reachability:
-    """Whether the database accepts connections, asked by one thread at a time and remembered.
+    """Tracks whether the database accepts connections; one thread at a time checks.
 
-    A pool times out whether the database is down or merely has no connection free.
+    A pool times out whether the database is down or merely has no free connection.
     """
 
     def __init__(self) -> None:

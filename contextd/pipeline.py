@@ -1,4 +1,4 @@
-"""The only way to run an operation, whichever door the request came in by."""
+"""The only way to run an operation, through whichever door the request arrived."""
 
 import asyncio
 import time
@@ -29,8 +29,8 @@ def call(
 ) -> Result:
     """Check, run and record one call of the operation with that name.
 
-    Raise nothing but ContextdError: a bug becomes `Internal`, and its message has the reference
-    under which the log has the exception.
+    Raise only ContextdError: a bug becomes `Internal`, whose message contains the reference of the
+    logged exception.
     """
     return call_operation(operations.get(name), arguments, caller, conversation)
 
@@ -41,9 +41,9 @@ def call_operation(
     caller: Caller,
     conversation: Conversation | None = None,
 ) -> Result:
-    """Check, run and record one call, also of an operation that is no tool (see `call`)."""
+    """Check, run and record one call, also of operations that are not tools (see `call`)."""
     if operation.waits:
-        close_old_connections()  # this thread's would be idle until the wait is over
+        close_old_connections()  # this thread's connection would be idle while the operation waits
         return asyncio.run(call_async(operation, arguments, caller, conversation or Alone()))
     record = Record(operation, caller)
     with notes.kept_in(record.notes), telemetry.operation_span(operation, caller):
@@ -56,7 +56,7 @@ def call_operation(
 
 
 def preview(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Result:
-    """Return what a call of the caller would return, without rate limits and without a record."""
+    """Return what a call by the caller would return, without rate limits and without a record."""
     guards.authorize(operation, caller)
     with limits.deadline(operation.timeout):
         result: Result = operation.handler(caller, operation.parse(arguments))
@@ -72,7 +72,7 @@ def call_unrecorded(operation: Operation, arguments: dict[str, Any], caller: Cal
 
 @contextmanager
 def recorded_as_one_call(operation: Operation, caller: Caller) -> Iterator[None]:
-    """Record all of the block's `call_unrecorded` as one call."""
+    """Record all `call_unrecorded` calls of the block as one call."""
     record = Record(operation, caller)
     with notes.kept_in(record.notes):
         try:
@@ -88,7 +88,7 @@ async def call_async(
 ) -> Result:
     """Do what `call_operation` does; while the operation waits, hold no thread and no connection.
 
-    Raise `Interim` too, where the conversation has to go on elsewhere.
+    Also raise `Interim` if the conversation has to continue elsewhere.
     """
     record = Record(operation, caller)
     with notes.kept_in(record.notes), telemetry.operation_span(operation, caller):
@@ -98,8 +98,8 @@ async def call_async(
             return record.result
         finally:
             if not record.is_interim:
-                # Shielded, since a cancelled call is recorded too. In a thread of its own, since
-                # busy workers would refuse the record and so fail a call that has succeeded.
+                # Shielded, since a cancelled call is recorded too. In its own thread, since busy
+                # workers would refuse the record and so fail a call that has succeeded.
                 announce = partial(copy_context().run, do_and_let_go, record.announce)
                 loop = asyncio.get_running_loop()
                 await asyncio.shield(loop.run_in_executor(_recorder, announce))
@@ -154,7 +154,7 @@ async def _handle_async(
 
 
 def prepare(operation: Operation, arguments: dict[str, Any], caller: Caller) -> tuple[Request, int]:
-    """Authorize, throttle and parse; return the request and how many credentials it lost."""
+    """Authorize, throttle and parse; return the request and the number of redacted credentials."""
     guards.authorize(operation, caller)
     limits.throttle(operation, caller)
     return guards.redact(operation, operation.parse(arguments))
@@ -177,7 +177,7 @@ class Record:
 
     @contextmanager
     def judging(self) -> Iterator[None]:
-        """Note the outcome of the block; let only errors out that callers may see."""
+        """Record the outcome of the block; let only errors through that callers may see."""
         try:
             yield
             self._category = "ok"

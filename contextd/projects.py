@@ -1,4 +1,4 @@
-"""Finding the project that a path belongs to: by alias, by git remote, else a new one."""
+"""Finds the project of a path: by alias, by git remote, or as a new project."""
 
 import configparser
 import re
@@ -25,13 +25,13 @@ _mergers: list[Merger] = []
 
 
 def before_merge(merger: Merger) -> Merger:
-    """Register what an app does so that its records of the second project fit into the first."""
+    """Register a function that prepares an app's records before two projects are merged."""
     _mergers.append(merger)
     return merger
 
 
 def find(caller: Caller, path: str | None, git_remote: str | None = None) -> Project | None:
-    """The project that holds `path`, else has that remote, if the caller may see it.
+    """Return the project that contains `path` or has that remote, if the caller may see it.
 
     `path` may be a sub-folder.
     """
@@ -49,17 +49,17 @@ def find(caller: Caller, path: str | None, git_remote: str | None = None) -> Pro
 
 @completer("project_path")
 def paths_that_hold(caller: Caller, typed: str) -> list[str]:
-    """Those that start like that first, then those with it anywhere inside."""
+    """Return project paths that contain the typed text, those that start with it first."""
     visible = ProjectPath.objects.filter(project__in=Project.objects.visible_to(caller))
     paths = visible.filter(path__icontains=typed).values_list("path", flat=True)
     return sorted(paths, key=lambda path: (not path.startswith(typed), path))
 
 
 def resolve(caller: Caller, path: str, context: Mapping[str, str] | None = None) -> Project:
-    """The project that `path` belongs to, made when there is none.
+    """Return the project that `path` belongs to; create it if there is none.
 
-    `context["git_remote"]`, or the remote of the folder where the server can read it, makes
-    work trees and team mates' clones one project.
+    `context["git_remote"]`, or the remote of the folder if the server can read it, unites work
+    trees and teammates' clones in one project.
     """
     if not _folder_name(path):
         raise Invalid(
@@ -90,10 +90,10 @@ def _with_remote(remote: str | None) -> Project | None:
 
 
 def _claim(project: Project, root: str, remote: str) -> None:
-    """Make the folder one of the project's, if both have that remote.
+    """Add the folder to the project, if both have that remote.
 
-    Callers limited to some projects claim nothing: whatever is saved below a folder that belongs
-    to a project is filed there, for all who see that project.
+    Callers limited to some projects cannot add folders: whatever is saved below a project's folder
+    is filed there, for everyone who sees that project.
     """
     if project.git_remote is None:
         _learn_remote(project, root, remote)
@@ -109,11 +109,11 @@ def _learn_remote(project: Project, root: str, remote: str) -> None:
             if _with_remote(remote) is None and is_root.update(git_remote=remote):
                 project.git_remote = remote
     except IntegrityError:
-        return  # another call recorded it for another project first
+        return  # a concurrent call recorded it for another project
 
 
 def _holds(alias: ProjectPath, path: str, top: Path | None, remote: str | None) -> bool:
-    """Not what is known to be another repository, and not what lies in a folder of many."""
+    """Return False for a different repository, and for a path in a folder of many projects."""
     if remote and alias.project.git_remote not in (None, remote):
         return False
     if top is not None:
@@ -122,7 +122,7 @@ def _holds(alias: ProjectPath, path: str, top: Path | None, remote: str | None) 
 
 
 def _holds_many(path: str) -> bool:
-    """Home folders and those of the system: two projects below one are not one project."""
+    """Return whether it is a home or system folder, which may contain many projects."""
     folder = pure_path(path)
     return folder.as_posix() in FOLDERS_OF_MANY or folder.parent.as_posix() in FOLDERS_OF_HOMES
 
@@ -138,12 +138,12 @@ def _create(caller: Caller, root: str, remote: str | None) -> Project:
     alias, is_new = ProjectPath.objects.get_or_create(path=root, defaults={"project": project})
     if is_new or remote:
         return project
-    project.delete()  # another call made one for this folder first
+    project.delete()  # a concurrent call created one for this folder
     return alias.project
 
 
 def _not_held(caller: Caller, root: str) -> NotAllowed:
-    """The same whether there is such a project elsewhere or not."""
+    """Return the same error whether or not such a project exists elsewhere."""
     return NotAllowed(
         f"the context {caller.context!r} contains no project for {root}; ask an admin to add it",
         field="project_path",
@@ -170,19 +170,19 @@ def merge(kept: Project, absorbed: Project) -> None:
             kept.save(update_fields=["git_remote"])
 
 
-# Longer than a drive: `C:\\shop` and `C:/shop` are paths.
+# Longer than a drive letter: `C:\\shop` and `C:/shop` are paths.
 _SCP_LIKE = re.compile(r"^(?:[^@/]+@)?(?P<host>[^:/@]{2,}):(?!//)(?P<path>.+)$")
 _URL = re.compile(
     r"^(?:https?|ssh|git|git\+ssh)://(?:[^/]*@)?(?P<host>\w[\w.-]*|\[[\da-f:.]+\])(?::\d+)?/(?P<path>.+)$",
     re.IGNORECASE,
 )
 _WITHOUT_SCHEME = re.compile(r"^(?:[^@/]+@)?(?P<host>[\w-]+(?:\.[\w-]+)+)(?::\d+)?/(?P<path>.+)$")
-# Where `Acme/Shop` is `acme/shop`.
+# Hosts where `Acme/Shop` is the same as `acme/shop`.
 _HOSTS_OF_ANY_CASE = {"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"}
 
 
 def normalize_remote(url: str) -> str | None:
-    """`git@github.com:acme/shop.git` and its https form are both `github.com/acme/shop`."""
+    """Return `github.com/acme/shop` for `git@github.com:acme/shop.git` and its https form."""
     url = url.strip()
     matched = _URL.match(url) or _WITHOUT_SCHEME.match(url) or _SCP_LIKE.match(url)
     if not matched:
@@ -202,7 +202,7 @@ def _folder_name(path: str) -> str:
 
 
 def _work_tree_of(caller: Caller, path: str) -> Path | None:
-    """Only for callers on this machine: others must not learn what lies in our folders."""
+    """Return the work tree, to local callers only: others must not explore our folders."""
     folder = Path(path)
     if not caller.is_from_this_machine or not folder.is_absolute():
         return None
@@ -224,7 +224,7 @@ def _remote_of(top: Path | None) -> str | None:
 
 
 def _git_folder(top: Path) -> Path:
-    """The folder with `config`: for a linked work tree, that of the repository it was made from."""
+    """Return the folder with `config`: for a linked work tree, that of its repository."""
     git = top / ".git"
     if git.is_dir():
         return git

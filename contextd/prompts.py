@@ -1,7 +1,7 @@
-"""What a person can have said to the assistant: declared in apps' `prompts.py`.
+"""Prompts that a person can select: declared in apps' `prompts.py`.
 
-Most are written there; families of them are made of what is stored, and providers have those of
-other servers.
+Most have a fixed text; families of prompts are generated from stored records, and providers relay
+those of other servers.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,16 +26,16 @@ class PromptText(Result):
 
 
 class RelayedPrompt(Result):
-    """What another MCP server wrote, in MCP's own shape."""
+    """The answer of another MCP server, in MCP's own format."""
 
     messages: list[dict[str, Any]]
     description: str | None = None
 
 
 class GivenArguments(Request):
-    """What was typed for a prompt of a family."""
+    """The arguments typed for a prompt of a family."""
 
-    arguments: Annotated[Any, _Given, Field(description="The text of each, by name")] = {}
+    arguments: Annotated[Any, _Given, Field(description="The text of each argument, by name")] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,12 @@ class Offer:
     description: str
     arguments: tuple[Argument, ...]
     canonical: str | None = None
-    """Its name here, where clients are told another one."""
+    """Its canonical name, if clients see a different one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Prompts whose names begin alike, and that come and go while the server runs."""
+    """Prompts whose names share a prefix, and that change while the server runs."""
 
     prefix: str
     offered: Callable[[Caller], list[Offer]]
@@ -76,9 +76,9 @@ _providers: list[Provider] = []
 
 
 def prompt(name: str, *, timeout: float = 5) -> Callable[[P], P]:
-    """Register the decorated function, which returns what the person says.
+    """Register the decorated function, which returns the message of the person.
 
-    The fields of its request are the arguments; their type must be one that text can become.
+    The fields of its request are the arguments; their types must accept text.
     """
 
     def register(write: P) -> P:
@@ -99,7 +99,7 @@ def prompt(name: str, *, timeout: float = 5) -> Callable[[P], P]:
 def family(
     prefix: str, *, offered: Callable[[Caller], list[Offer]], timeout: float = 5
 ) -> Callable[[Write], Write]:
-    """Register the decorated function, which is given the caller, a name and what was typed.
+    """Register the decorated function, which receives the caller, a name and the typed arguments.
 
     It raises NotFound for a name that the caller is not offered.
     """
@@ -112,7 +112,7 @@ def family(
 
 
 def installed() -> list[Operation]:
-    """Those that are always there."""
+    """Return the prompts that are declared in code."""
     return sorted(_registry.values(), key=lambda one: one.name)
 
 
@@ -121,7 +121,7 @@ def families() -> list[Family]:
 
 
 def provide(provider: Provider) -> None:
-    """Offer what it has beside what is declared; what is declared goes first."""
+    """Offer the provider's prompts beside the declared ones, which take precedence."""
     _providers.append(provider)
 
 
@@ -130,7 +130,7 @@ def provided() -> list[Provided]:
 
 
 def offers(caller: Caller) -> list[Offer]:
-    """Those made and provided now that the caller's context holds, in a fixed order."""
+    """Return generated and provided prompts of the caller's context, in a fixed order."""
     found = [offer for one in _families for offer in one.offered(caller)]
     found += [as_offer(one) for one in provided()]
     held = [one for one in found if caller.entry.has_prompt(one.name, one.canonical or one.name)]
@@ -152,9 +152,9 @@ def as_offer(provided: Provided) -> Offer:
 
 
 def get(name: str) -> Operation:
-    """Of a family, whether there is one of that name is known when it is performed.
+    """Return the operation behind a prompt; one of a family may turn out missing when it runs.
 
-    It may ask the database, so it is not for an event loop.
+    This may query the database: do not call it on an event loop.
     """
     if name in _registry:
         return _registry[name]

@@ -1,4 +1,4 @@
-"""Where a client without a token can get one: the metadata of RFC 9728."""
+"""Where clients without a token can get one: the metadata of RFC 9728."""
 
 from urllib.parse import urljoin
 
@@ -24,13 +24,13 @@ def metadata(request: HttpRequest) -> JsonResponse:
 
 
 def headers_of(error: ContextdError) -> dict[str, str]:
-    """Return the headers that go with the error over HTTP: when to retry, how to authenticate."""
+    """Return the HTTP headers of the error: when to retry, how to authenticate."""
     headers = {"Retry-After": str(error.seconds_to_wait)} if isinstance(error, RateLimited) else {}
     return headers | ({"WWW-Authenticate": challenge()} if error.status == 401 else {})
 
 
 def challenge() -> str:
-    """What `WWW-Authenticate` says beside a 401."""
+    """Return the `WWW-Authenticate` header of a 401."""
     if not settings.CONTEXTD_OAUTH_ISSUER:
         return "Bearer"
     address = urljoin(str(settings.CONTEXTD_OAUTH_AUDIENCE), MCP_METADATA)

@@ -1,9 +1,9 @@
-"""How often something may be called."""
+"""Rate limits of calls."""
 
 from dataclasses import dataclass
 
 MAX_PERIOD_SECONDS = 3600
-"""Seconds; a rate may be as small as one call in them."""
+"""Longest period in seconds; a rate may be as low as one call per period."""
 
 
 @dataclass(frozen=True, slots=True)

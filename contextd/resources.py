@@ -1,4 +1,4 @@
-"""What can be read by its address, such as `checkpoint://7`: declared in apps' `resources.py`."""
+"""Resources that can be read by address, such as `checkpoint://7`: apps' `resources.py`."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -22,19 +22,19 @@ _QUERY = re.compile(r"\{\?[\w,]+\}$")
 
 
 class ReadResource(Request):
-    """Read what is at an address."""
+    """Read a resource by its address."""
 
     uri: Annotated[Text, Field(max_length=MAX_ADDRESS_LENGTH, description="The address")]
 
 
 class ListResources(Request):
-    """List what can be read."""
+    """List resources that can be read."""
 
-    offset: Annotated[int, Field(ge=0, description="How many to leave out")] = 0
+    offset: Annotated[int, Field(ge=0, description="Number of resources to skip")] = 0
 
 
 class Contents(Result):
-    """Text, or `blob` for what is none."""
+    """The text of a resource, or `blob` for binary contents."""
 
     uri: str
     mime_type: str
@@ -43,7 +43,7 @@ class Contents(Result):
 
 
 class RelayedContents(Result):
-    """What another MCP server has at an address, in MCP's own shape."""
+    """The contents that another MCP server has at an address, in MCP's own format."""
 
     contents: list[dict[str, Any]]
 
@@ -59,7 +59,7 @@ class Listed(Result):
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """What a resource can return in place of text."""
+    """What a resource can return instead of text."""
 
     content: bytes
     mime_type: str
@@ -68,11 +68,11 @@ class File:
 class Listing(Result):
     resources: list[Listed]
     next_offset: int | None = None
-    """Where the rest begins, if there is more."""
+    """Offset of the rest, if there is more."""
 
 
 class Lister(Protocol):
-    """Some of the addresses that there are, those that matter most first."""
+    """Lists some of the addresses, the most important first."""
 
     def __call__(self, caller: Caller, *, offset: int, limit: int) -> list[Listed]: ...
 
@@ -83,7 +83,7 @@ R = TypeVar("R", bound=Callable[..., str | File])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """One form of address, how what is there is read, and which of them to show first."""
+    """A form of address, how to read it, and which of its addresses to list."""
 
     template: str
     title: str
@@ -102,12 +102,12 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class RemoteResources:
-    """What is special about resources of other servers, which come and go."""
+    """The special parts of other servers' resources, which come and go."""
 
     name_of: Callable[[str], str]
-    """What reading an address is called."""
+    """Returns the name of the operation that reads an address."""
     templates: Callable[[Caller], list[Listed]]
-    """The forms of address that they have, in place of one for them all."""
+    """Returns the servers' own templates, which replace the template of the resource."""
 
 
 _registry: dict[str, Resource] = {}
@@ -123,9 +123,8 @@ def resource(
 ) -> Callable[[R], R]:
     """Register the decorated function, which returns the text or the file at an address.
 
-    It is given the caller, the query and the variables of the template by name: `{name}` is a
-    part between slashes, `{+path}` all that is left. `listed` tells which addresses there are,
-    before one is asked for.
+    It receives the caller, the query and the variables of the template by name: `{name}` is a part
+    between slashes, `{+path}` all that is left. `listed` lists addresses.
     """
 
     def register(read: R) -> R:
@@ -165,7 +164,7 @@ def relay(
     templates: Callable[[Caller], list[Listed]],
     timeout: float,
 ) -> None:
-    """Register addresses that other servers answer for; `read` checks what the caller may."""
+    """Register addresses that other servers answer for; `read` checks the caller's permissions."""
     _registry[template] = Resource(
         template=template,
         title=title,
@@ -179,7 +178,7 @@ def relay(
 
 
 def contents_of(found: str | File, uri: str, mime_type: str) -> Contents:
-    """A file is text where it can be."""
+    """Return the contents of a resource; a file becomes text if possible."""
     if isinstance(found, str):
         return Contents(uri=uri, mime_type=mime_type, text=found)
     try:
@@ -189,7 +188,7 @@ def contents_of(found: str | File, uri: str, mime_type: str) -> Contents:
 
 
 def check(caller: Caller, *names: str) -> None:
-    """Raise NotAllowed when the caller's context holds neither: a form of address, an address."""
+    """Raise NotAllowed unless the caller's context contains a name: an address or its template."""
     if not caller.entry.has_resource(*names):
         raise NotAllowed(
             f"the context {caller.context!r} does not contain the resource {names[-1]}",
@@ -198,7 +197,7 @@ def check(caller: Caller, *names: str) -> None:
 
 
 def forms(template: str) -> tuple[str, str]:
-    """What a context may hold it by: without its query, which takes nothing away, or with it."""
+    """Return the template with and without its query: a context may contain either."""
     return _QUERY.sub("", template), template
 
 
@@ -218,7 +217,7 @@ def listing_of(template: str, listed: Lister, timeout: float) -> Operation:
 
 
 def pattern_of(template: str) -> re.Pattern[str]:
-    """What an address of that form looks like, its query left away."""
+    """Return the pattern of addresses of that template, without their query."""
     literal_and_names = _VARIABLE.split(_QUERY.sub("", template))
     parts = [
         _part(part) if number % 2 else re.escape(part)
@@ -232,7 +231,7 @@ def _part(name: str) -> str:
 
 
 def parts_of(uri: str, pattern: re.Pattern[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """The query, and the variables in the path."""
+    """Return the query, and the variables in the path."""
     address, _, query = uri.partition("?")
     matched = pattern.fullmatch(address)
     variables = matched.groupdict() if matched else {}
@@ -240,12 +239,12 @@ def parts_of(uri: str, pattern: re.Pattern[str]) -> tuple[dict[str, str], dict[s
 
 
 def installed() -> list[Resource]:
-    """The most definite first."""
+    """Return the resources, the most specific first."""
     return sorted(_registry.values(), key=lambda one: (one.template.count("{"), one.template))
 
 
 def templates(caller: Caller) -> list[Listed]:
-    """The forms of address of other servers, as far as the caller's context holds them."""
+    """Return the templates of other servers that the caller's context contains."""
     found = [(one.template, form) for one in installed() for form in forms_of(one, caller)]
     return [form for template, form in found if caller.entry.has_resource(template, form.uri)]
 
@@ -255,7 +254,7 @@ def forms_of(resource: Resource, caller: Caller) -> list[Listed]:
 
 
 def at(uri: str) -> Resource:
-    """The kind of resource that an address belongs to."""
+    """Return the kind of resource that an address belongs to. Raise NotFound."""
     address = uri.partition("?")[0]
     for one in installed():
         if one.pattern.fullmatch(address):
@@ -263,4 +262,4 @@ def at(uri: str) -> Resource:
             return replace(one, reading=named) if named else one
     schemes = sorted({urlsplit(one.template).scheme for one in installed()})
     known = ", ".join(f"{scheme}://" for scheme in schemes)
-    raise NotFound(f"there is no resource at {uri[:MAX_ADDRESS_LENGTH]!r}; known are {known}")
+    raise NotFound(f"there is no resource at {uri[:MAX_ADDRESS_LENGTH]!r}; available are {known}")

@@ -79,9 +79,9 @@ def answer(name: str, request: HttpRequest) -> HttpResponse:
 
 
 def admitted(request: HttpRequest) -> Caller:
-    """Who sent it, unless they send too many; of strangers, `auth` counts the refusals.
+    """Return the sender, unless they send too many requests; `auth` counts refused ones.
 
-    The rate is above those of operations: it is for requests that no operation ever sees.
+    The rate is above those of operations: it also limits requests that reach no operation.
     """
     caller = auth.caller_of_django(request, "rest")
     throttling.take(request, "rest", caller.principal, settings.CONTEXTD_REST_RATE)
@@ -89,7 +89,7 @@ def admitted(request: HttpRequest) -> Caller:
 
 
 class CanonicalName(StringConverter):
-    """`github:create_issue`: what holds a colon, so that all else is unknown as before."""
+    """Matches `github:create_issue`: names with a colon; all other names stay unknown."""
 
     regex = "[a-z0-9-]+:.+"
 
@@ -99,7 +99,7 @@ register_converter(CanonicalName, "canonical")
 
 @api.post("/{canonical:name}", include_in_schema=False)
 def call_by_canonical_name(request: HttpRequest, name: str) -> HttpResponse:
-    """For what is provided at run time, which has no route of its own."""
+    """Call an operation that is provided at run time and so has no route."""
     return answer(name, request)
 
 
@@ -110,14 +110,14 @@ def request_body(operation: Operation) -> dict[str, Any]:
 
 
 def read_arguments(request: HttpRequest) -> dict[str, Any]:
-    """An empty body is no arguments; the content type keeps other sites' forms out."""
+    """Return the arguments. The required content type keeps out forms of other sites."""
     if not request.body:
         return {}
     if request.content_type != "application/json":
         raise Invalid("send the arguments as application/json", field="Content-Type")
     try:
         arguments = json.loads(request.body)
-    except (ValueError, RecursionError):  # no JSON, or none that a caller means
+    except (ValueError, RecursionError):  # not JSON, or no JSON that a client would send
         raise Invalid("the body is not JSON", field="body") from None
     if not isinstance(arguments, dict):
         raise Invalid("the body must be a JSON object of arguments", field="body")
@@ -140,7 +140,7 @@ def on_bug(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 class OneErrorShape(MiddlewareMixin):
-    """What Django answers by itself at our addresses is said in our shape too."""
+    """Converts Django's own answers at our addresses to our format of errors."""
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         explain = _DJANGOS_OWN.get(response.status_code)
@@ -151,13 +151,15 @@ class OneErrorShape(MiddlewareMixin):
 def _no_such_address(request: HttpRequest) -> ContextdError:
     names = [operation.name for operation in operations.installed()]
     return NotFound(
-        f"there is nothing at {request.path[:255]!r}; "
+        f"not found: {request.path[:255]!r}; "
         f"POST to {PREFIX}NAME, where NAME is one of: {', '.join(names)}"
     )
 
 
 def _wrong_method(request: HttpRequest) -> ContextdError:
-    return WrongMethod(f"{request.method} is not for {request.path}: use POST", field="method")
+    return WrongMethod(
+        f"{request.path} does not support {request.method}: use POST", field="method"
+    )
 
 
 _DJANGOS_OWN = {404: _no_such_address, 405: _wrong_method}

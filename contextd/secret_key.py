@@ -1,4 +1,4 @@
-"""The key that signs logins and encrypts stored secrets, made once and kept in the data folder."""
+"""The key that signs logins and encrypts stored secrets, created once, in the data folder."""
 
 import os
 import secrets
@@ -9,12 +9,12 @@ from django.core.exceptions import ImproperlyConfigured
 
 
 def path_in(folder: Path) -> Path:
-    """Where it is kept."""
+    """Return the path of the key."""
     return folder / "secret_key"
 
 
 def kept_in(folder: Path) -> str:
-    """Read the key, making it first when there is none; only its owner may read the file."""
+    """Return the key, created if there is none; only its owner may read the file."""
     path = path_in(folder)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -26,7 +26,7 @@ def kept_in(folder: Path) -> str:
 
 
 def found_in(folder: Path) -> str:
-    """Read the key; where `up` has made none yet, there is nothing that another one could open."""
+    """Return the key, or a temporary one if `up` has not created one: nothing is encrypted yet."""
     try:
         return path_in(folder).read_text(encoding="ascii")
     except FileNotFoundError:
@@ -36,7 +36,7 @@ def found_in(folder: Path) -> str:
 
 
 def _make(path: Path) -> None:
-    """Processes that start at the same time agree on the first one's."""
+    """Create the key; processes that start at the same time agree on the first one."""
     descriptor, draft = tempfile.mkstemp(dir=path.parent)  # mode 0600
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         file.write(_new())

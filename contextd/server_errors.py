@@ -1,4 +1,4 @@
-"""What pages and APIs answer where an exception reaches Django."""
+"""Answers of pages and APIs when an exception reaches Django."""
 
 import sys
 
@@ -12,9 +12,9 @@ PAGE = "<!doctype html><html lang=en><title>Not now</title><h1>Not now</h1><p>{}
 
 
 def answer(request: HttpRequest) -> HttpResponse:
-    """Handle `handler500`: say that the database is away, and answer in JSON below `/api/`.
+    """Handle `handler500`: report an outage of the database, and answer in JSON below `/api/`.
 
-    No template is rendered: those show the user, who cannot be looked up without the database.
+    No template is rendered: templates show the user, whose look-up needs the database.
     """
     error = sys.exc_info()[1]
     if not isinstance(error, Exception):

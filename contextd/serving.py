@@ -52,7 +52,7 @@ def main() -> None:
     try:
         from contextd.asgi import application
     finally:
-        wait_until_let_go()  # while it is held, `up` says what is wrong
+        wait_until_let_go()  # while it is held, `up` reports errors
     from django.conf import settings
 
     uvicorn.run(

@@ -1,4 +1,4 @@
-"""Sessions of MCP clients up to protocol 2025-11-25: begun, found, noted as seen, ended."""
+"""Sessions of MCP clients up to protocol 2025-11-25: creation, look-up, use and end."""
 
 import secrets
 from collections.abc import Collection, Sized
@@ -18,7 +18,7 @@ from contextd.models import Session, SessionQuerySet, Subscription
 from contextd.signals import session_created
 
 MAX_IDLE = timedelta(minutes=30)
-# Use is noted this often, so a session may be that much less idle than its row says.
+# Use is recorded at this interval, so a session may have been used later than its row says.
 TOUCH_INTERVAL = timedelta(minutes=1)
 MAX_PER_PRINCIPAL = 50
 MAX_SUBSCRIPTIONS = 100
@@ -28,7 +28,7 @@ MAX_NAME_LENGTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """What a client says of itself in the handshake."""
+    """What a client reports about itself in the handshake."""
 
     name: str
     version: str
@@ -36,7 +36,7 @@ class Client:
 
 
 def begin(principal: Principal, *, context: str, client: Client, protocol_version: str) -> Session:
-    """A new session. Where the principal has too many, the one unseen for longest ends."""
+    """Create a session. If the principal has too many, the one unseen for longest ends."""
     with transaction.atomic():
         session = Session.objects.create(
             id=secrets.token_hex(ID_BYTES),
@@ -54,7 +54,7 @@ def begin(principal: Principal, *, context: str, client: Client, protocol_versio
 
 
 def find(session_id: str, *, principal: str, context: str) -> Session | None:
-    """The session, for the principal and context that began it; for others there is none."""
+    """Return the session, only for the principal and context that created it."""
     if len(session_id) != 2 * ID_BYTES or not session_id.isalnum():
         return None
     lasting = Session.objects.seen_since(_idle_limit())
@@ -62,7 +62,7 @@ def find(session_id: str, *, principal: str, context: str) -> Session | None:
 
 
 def note_seen(seen: Collection[str]) -> None:
-    """Sessions that are in use; who calls this does so once in `TOUCH_INTERVAL`."""
+    """Record that sessions are in use; callers do so once per `TOUCH_INTERVAL`."""
     Session.objects.filter(pk__in=seen).update(last_seen_at=timezone.now())
 
 
@@ -72,14 +72,14 @@ def ended_among(session_ids: Collection[str]) -> set[str]:
 
 
 def end(session_ids: Collection[str]) -> None:
-    """End them in every process."""
+    """End the sessions in every process."""
     with transaction.atomic():
         Session.objects.filter(pk__in=session_ids).delete()
         _tell_ended(session_ids)
 
 
 def end_idle() -> int:
-    """How many sessions have not been used for too long, and are ended for it."""
+    """End sessions that have not been used for too long; return their number."""
     return _end_all(Session.objects.unseen_since(_idle_limit()))
 
 
@@ -90,7 +90,7 @@ def subscribe(session_id: str, uri: str) -> None:
 
 
 def check_subscriptions(others: Sized) -> None:
-    """Raise Invalid where a session that has these may have no further one."""
+    """Raise Invalid if a session with these subscriptions may not have another one."""
     if len(others) >= MAX_SUBSCRIPTIONS:
         raise Invalid(f"a session has at most {MAX_SUBSCRIPTIONS} subscriptions", field="uri")
 
@@ -100,8 +100,8 @@ def unsubscribe(session_id: str, uri: str) -> None:
 
 
 def subscriptions(uri: str, among: Collection[str]) -> list[tuple[str, str]]:
-    """Which of the sessions want to know when the resource changes, and the address they gave."""
-    concerned = Q(uri=uri) | Q(uri__startswith=f"{uri}?")  # as `changes.concerns` has it
+    """Return the sessions subscribed to changes of the resource, each with its address."""
+    concerned = Q(uri=uri) | Q(uri__startswith=f"{uri}?")  # as `changes.concerns` defines it
     wanted = Subscription.objects.filter(concerned, session_id__in=among)
     return list(wanted.values_list("session_id", "uri"))
 
@@ -111,7 +111,7 @@ def _idle_limit() -> datetime:
 
 
 def _end_all(sessions: SessionQuerySet) -> int:
-    """A session whose row is locked is being noted as seen, and stays."""
+    """End them; a session whose row is locked is being recorded as seen, and stays."""
     with transaction.atomic():
         locked = sessions.select_for_update(skip_locked=True)
         ended = list(locked.values_list("pk", flat=True))

@@ -18,7 +18,7 @@ BASE_DIR = environment.CHECKOUT
 with environment.explained():
     ENVIRONMENT = environment.read()
     DATA_DIR = ENVIRONMENT.data_dir
-    # The folder of embedded servers is made where they are started, never by a mistyped name.
+    # `up` creates the folder of the embedded servers; a mistyped name must not.
     _key_in = secret_key.kept_in if ENVIRONMENT.database_url else secret_key.found_in
     SECRET_KEY = ENVIRONMENT.secret_key or _key_in(DATA_DIR)
 DEBUG = False
@@ -27,7 +27,7 @@ ALLOWED_HOSTS = [*LOOPBACK_HOSTS, socket.gethostname().lower(), *ENVIRONMENT.all
 ALLOWED_ORIGINS = ENVIRONMENT.allowed_origins
 
 INSTALLED_APPS = [
-    "unfold",  # before the admin, whose templates it replaces
+    "unfold",  # before the admin, whose templates it overrides
     "unfold.contrib.import_export",
     "import_export",
     "django.contrib.admin.apps.SimpleAdminConfig",  # urls.py loads the rest
@@ -99,7 +99,7 @@ DATABASES = {
         },
     }
 }
-# Of the calls over MCP and of those over REST, and of what looks up callers and writes records.
+# Covers calls over MCP and REST, and threads that look up callers and write records.
 DATABASE_POOL = {"min_size": 1, "max_size": 2 * WORKERS + 8, "timeout": 3}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_PASSWORD_VALIDATORS = [
@@ -116,7 +116,7 @@ CACHES = {
     }
 }
 CELERY_BROKER_URL = embedded.as_broker_url(REDIS_URL)
-# For those who publish; a worker connects again as often as it takes, whatever this says.
+# For publishers; a worker reconnects indefinitely, whatever this says.
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "max_retries": 0,
     "socket_connect_timeout": 1,
@@ -130,23 +130,23 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
-    "embed what is not embedded": {
+    "embed pending passages": {
         "task": "contextd.search.tasks.embed_pending",
         "schedule": schedule(60),
     },
-    "forget old calls": {
+    "delete old calls": {
         "task": "contexts.tasks.expire_audit",
         "schedule": schedule(24 * 60 * 60),
     },
-    "add up what was called": {
+    "aggregate calls": {
         "task": "analytics.tasks.roll_up",
         "schedule": crontab(hour="0", minute="45"),
     },
-    "forget what nobody came back for": {
+    "delete expired results": {
         "task": "contextd.tasks.forget_detached_calls",
         "schedule": schedule(600),
     },
-    "take up jobs that nobody works on": {
+    "queue abandoned jobs again": {
         "task": "contextd.tasks.sweep_jobs",
         "schedule": schedule(20),
     },
@@ -156,7 +156,7 @@ CELERY_BEAT_SCHEDULE = {
     },
 }
 
-# Of the dashboard's data; operations have a door of their own.
+# For the dashboard's data; operations have their own door.
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["analytics.api.access.CallerAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["analytics.api.access.MayReadAnalytics"],
@@ -171,7 +171,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "contextd dashboard",
-    "DESCRIPTION": "What the dashboard shows, to read. JSON, or CSV with `?format=csv`.",
+    "DESCRIPTION": "The dashboard's data, read-only. JSON, or CSV with `?format=csv`.",
     "VERSION": contextd.__version__,
     "SERVE_INCLUDE_SCHEMA": False,
     "PREPROCESSING_HOOKS": ["analytics.api.documented.only_ours"],
@@ -188,7 +188,7 @@ UNFOLD = {
     "SITE_FAVICONS": [{"rel": "icon", "href": "/static/contextd/icon.svg"}],
     "STYLES": ["contextd.admin.navigation.style"],
     "SCRIPTS": ["contextd.admin.navigation.script"],
-    # Tailwind's blue, with a 400 and 500 that can be read on a dark ground.
+    # Tailwind's blue, with a 400 and 500 that are legible on a dark background.
     "COLORS": {
         "primary": {
             "50": "oklch(97% .014 254.604)",
@@ -208,18 +208,18 @@ UNFOLD = {
 }
 LOGIN_URL = "/admin/login/"
 LOGIN_REDIRECT_URL = "/admin/"
-# Modules with addresses of their own, from the root.
+# Modules with their own addresses, from the root.
 CONTEXTD_PAGES = ["analytics.urls", "pages.urls"]
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "static/"
-# Chart.js with its licence, as django-unfold ships it.
+# Chart.js with its licence, as shipped by django-unfold.
 STATICFILES_DIRS = [("chart", str(Path(unfold.__file__).parent / "static/unfold/js/chart"))]
 WHITENOISE_USE_FINDERS = True
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
-# How long a request may take to come; what takes longer keeps others from being served.
+# How long a request may take to arrive; a slower one would block others.
 BODY_SECONDS = 30
 
 CONTEXTD_RATE_LIMITS = ENVIRONMENT.rate_limits == "on"
@@ -239,7 +239,7 @@ CONTEXTD_GATEWAY_ADDRESS = ENVIRONMENT.gateway_address
 CONTEXTD_GATEWAY_TOKEN = ENVIRONMENT.gateway_token
 CONTEXTD_AUDIT_DAYS = ENVIRONMENT.audit_days
 CONTEXTD_EVENTS_DAYS = ENVIRONMENT.events_days
-# How long calls wait before they are counted together; None: until somebody asks.
+# How long calls wait before they are counted in a batch; None: until requested.
 CONTEXTD_EVENTS_SECONDS: float | None = 1.0
 CONTEXTD_TOKEN_PRICE = ENVIRONMENT.token_price
 CONTEXTD_READING_LIMIT = ENVIRONMENT.reading_limit
@@ -248,10 +248,10 @@ CONTEXTD_OAUTH_ISSUER = ENVIRONMENT.oauth_issuer
 CONTEXTD_OAUTH_AUDIENCE = ENVIRONMENT.oauth_audience
 CONTEXTD_OAUTH_JWKS_URL = ENVIRONMENT.oauth_jwks_url
 CONTEXTD_OAUTH_USER_CLAIM = ENVIRONMENT.oauth_user_claim
-# Dotted names of functions that are given the MCP server, to add to what it serves.
+# Dotted names of functions that receive the MCP server and extend what it serves.
 CONTEXTD_MCP_EXTENSIONS: list[str] = []
 
-# What these say at INFO is about their own work, each minute; DEBUG shows it.
+# At INFO, these report their own periodic work; DEBUG shows it.
 LIBRARY_LOG_LEVEL = "WARNING" if ENVIRONMENT.log_level == "INFO" else ENVIRONMENT.log_level
 LOGGING = {
     "version": 1,

@@ -1,4 +1,4 @@
-"""What clients should not send, and what each door answers; `docs/mcp.md` has it as a table."""
+"""Malformed requests and the answer of each door; `docs/mcp.md` has them as a table."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,7 +7,7 @@ from tests.plain_http import ENVELOPE, PREFIX, initialize, rpc
 from tests.server import ROOT
 
 PAGE = ROOT / "docs/mcp.md"
-START, END = "<!-- table of what is malformed -->", "<!-- end of the table -->"
+START, END = "<!-- table of malformed requests -->", "<!-- end of the table -->"
 TOO_LARGE = b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "%s"}}' % (
     b"a" * (10 * 1024 * 1024)
 )
@@ -15,7 +15,7 @@ TOO_LARGE = b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "%s"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A JSON-RPC error code, the HTTP status where there is one, and whether the id is known."""
+    """A JSON-RPC error code, the HTTP status if there is one, and whether the id is returned."""
 
     code: int | None
     status: int | None = None
@@ -30,7 +30,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`session` is the answer over HTTP up to 2025-11-25, `modern` that of 2026-07-28."""
+    """`session` is the HTTP answer up to 2025-11-25, `modern` that of 2026-07-28."""
 
     title: str
     content: Any
@@ -40,7 +40,7 @@ class Case:
     headers: dict[str, str] = field(default_factory=dict)
 
     def body(self, *, is_modern: bool) -> Any:
-        """Bytes as they are; a message with what its version adds to every one."""
+        """Return bytes unchanged, and a message with the envelope of its version."""
         if not is_modern or not isinstance(self.content, dict) or "params" not in self.content:
             return self.content
         params = self.content["params"]
@@ -64,13 +64,13 @@ CASES = [
     Case("not JSON", b"{", *both(-32700)),
     Case("not UTF-8", b'{"jsonrpc": "2.0", "id": 1, "method": "\xff"}', *both(-32700)),
     Case("nested 100,000 deep", b"[" * 100_000 + b"]" * 100_000, *both(-32700)),
-    Case("no object", b'"ping"', *both(-32600)),
-    Case("another jsonrpc than 2.0", {**PING, "jsonrpc": "1.0"}, *both(-32600)),
-    Case("no method", {"jsonrpc": "2.0", "id": 1}, *both(-32600)),
-    Case("id null", {**LISTING, "id": None}, *both(-32600)),
-    Case("id true", {**LISTING, "id": True}, *both(-32600)),
-    Case("id 1.5", {**LISTING, "id": 1.5}, *both(-32600)),
-    Case("a batch, on another version than 2025-03-26", [PING], *both(-32600)),
+    Case("not an object", b'"ping"', *both(-32600)),
+    Case("`jsonrpc` is not 2.0", {**PING, "jsonrpc": "1.0"}, *both(-32600)),
+    Case("`method` is missing", {"jsonrpc": "2.0", "id": 1}, *both(-32600)),
+    Case("`id` is null", {**LISTING, "id": None}, *both(-32600)),
+    Case("`id` is true", {**LISTING, "id": True}, *both(-32600)),
+    Case("`id` is 1.5", {**LISTING, "id": 1.5}, *both(-32600)),
+    Case("a batch in a version other than 2025-03-26", [PING], *both(-32600)),
     Case("larger than 10 MB", TOO_LARGE, *http(413)[:2], Answer(-32600)),
     Case(
         "unknown method",
@@ -80,7 +80,7 @@ CASES = [
         Answer(-32601, has_id=True),
     ),
     Case(
-        "params of another type",
+        "`params` of the wrong type",
         rpc("tools/list", {"cursor": 7}),
         Answer(-32602, 200, has_id=True),
         Answer(-32602, 400, has_id=True),
@@ -94,17 +94,19 @@ CASES = [
         Answer(-32602, has_id=True),
     ),
     Case(
-        "initialize again",
+        "a second `initialize`",
         initialize("2025-11-25"),
         Answer(-32600, 400),
         Answer(-32601, 404, has_id=True),
         Answer(-32600, has_id=True),
     ),
-    Case("Content-Type text/plain", LISTING, *http(415), {"Content-Type": "text/plain"}),
-    Case("Accept without text/event-stream", LISTING, *http(406), {"Accept": "application/json"}),
-    Case("Host of another site", LISTING, *http(421), {"Host": "evil.example"}),
-    Case("Origin of another site", LISTING, *http(403), {"Origin": "https://evil.example"}),
-    Case("wrong token", LISTING, *http(401), {"Authorization": "Bearer wrong"}),
+    Case("`Content-Type: text/plain`", LISTING, *http(415), {"Content-Type": "text/plain"}),
+    Case(
+        "`Accept` without `text/event-stream`", LISTING, *http(406), {"Accept": "application/json"}
+    ),
+    Case("`Host` of another site", LISTING, *http(421), {"Host": "evil.example"}),
+    Case("`Origin` of another site", LISTING, *http(403), {"Origin": "https://evil.example"}),
+    Case("invalid token", LISTING, *http(401), {"Authorization": "Bearer wrong"}),
     Case("unknown context", LISTING, *http(404), {"X-MCP-Context": "no-such"}),
     Case(
         "unknown session",
@@ -115,7 +117,7 @@ CASES = [
         {"Mcp-Session-Id": "0" * 32},
     ),
     Case(
-        "a version that does not exist, in MCP-Protocol-Version",
+        "unknown version in `MCP-Protocol-Version`",
         {**LISTING, "params": {"_meta": {**ENVELOPE, f"{PREFIX}protocolVersion": "2099-01-01"}}},
         None,
         Answer(-32022, 400, has_id=True),
@@ -123,7 +125,7 @@ CASES = [
         {"MCP-Protocol-Version": "2099-01-01"},
     ),
     Case(
-        "Mcp-Method of another method",
+        "`Mcp-Method` names another method",
         LISTING,
         None,
         Answer(-32020, 400, has_id=True),
@@ -131,7 +133,7 @@ CASES = [
         {"Mcp-Method": "tools/call"},
     ),
     Case(
-        "a version in the header, another in the message",
+        "versions of header and message differ",
         {**LISTING, "params": {"_meta": {**ENVELOPE, f"{PREFIX}protocolVersion": "2025-11-25"}}},
         None,
         Answer(-32020, 400, has_id=True),
@@ -160,7 +162,7 @@ def table() -> str:
 
 
 def main() -> None:
-    """`python -m tests.contextd.malformed` writes it into the page."""
+    """Write the table into the page: `python -m tests.contextd.malformed`."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
     _, _, after = rest.partition(END)
     PAGE.write_text(f"{before}{START}\n{table()}\n{END}{after}", encoding="utf-8")
