@@ -1,8 +1,8 @@
-"""Records that ship as YAML files: loaded into rows at each start, beside what people edit.
+"""Records that ship as YAML files: loaded into rows at each start, beside people's edits.
 
-An app registers a `Library`; its model is a `ShippedRecord`. A row that nobody has edited follows
-its file: it is added, updated, retired with it. An edited one keeps what the person wrote, and
-`offered` holds the newer text until an action of the admin takes it.
+An app registers a `Library`; its model is a `ShippedRecord`. An unedited row follows its file: it
+is added, updated and retired with it. An edited row keeps the person's text, and `offered` holds
+the newer shipped text until it is accepted in the admin.
 """
 
 import difflib
@@ -23,7 +23,7 @@ READ_SUFFIXES = {".py", ".yaml"}
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """`values` are those of the fields that ship, as JSON has them."""
+    """The `values` of the shipped fields, as JSON values."""
 
     key: str
     values: dict[str, Any]
@@ -31,7 +31,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the files say, and what is wrong with those that say nothing useful."""
+    """The records in the files, and the problems found in files that could not be used."""
 
     records: list[Record]
     complaints: list[Complaint]
@@ -41,10 +41,9 @@ class Reading:
 class Library:
     """A kind of record that ships: `name` is its plural and its search domain is `domain`.
 
-    What it says is made of nothing but the files in its `folder`, code included.
-
-    `text_of` gives the headline and the body that a row is found by, `examples_of` more such texts,
-    each of which it is found by on its own.
+    Its content depends only on the files in its `folder`, including code. `text_of` returns the
+    headline and the body of a row for the search, `examples_of` further texts, each of which is
+    searched separately.
     """
 
     name: str
@@ -58,7 +57,7 @@ class Library:
 
 @dataclass(slots=True)
 class Loaded:
-    """What became of the records, by their keys, but for those that had not changed."""
+    """What changed, by the keys of the records; unchanged records are left out."""
 
     added: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
@@ -69,7 +68,7 @@ class Loaded:
     def __str__(self) -> str:
         return (
             f"{len(self.added)} added, {len(self.updated)} updated, {len(self.retired)} retired, "
-            f"{len(self.offered)} not taken because they were edited"
+            f"{len(self.offered)} not applied because they were edited"
         )
 
 
@@ -86,7 +85,7 @@ def libraries() -> list[Library]:
 
 
 def load_changed(library: Library) -> Loaded:
-    """`load`, where the files or the number of rows changed since this was last done."""
+    """Call `load` if the files or the number of rows have changed since the last load."""
     known = LoadedLibrary.objects.filter(name=library.name).values_list("fingerprint", flat=True)
     if known.first() == _fingerprint(library):
         return Loaded()
@@ -107,9 +106,9 @@ def _fingerprint(library: Library) -> str:
 
 
 def load(library: Library) -> Loaded:
-    """Make the rows follow the files; several processes may do it at once.
+    """Update the rows from the files; several processes may do so concurrently.
 
-    Where a file is faulty the others are loaded, and nothing is retired.
+    If a file is faulty, the others are loaded, and nothing is retired.
     """
     reading = library.read()
     with transaction.atomic():
@@ -126,7 +125,7 @@ def load(library: Library) -> Loaded:
 
 
 def take_offered(library: Library, rows: Iterable[ShippedRecord]) -> list[ShippedRecord]:
-    """Give up what people wrote for the newer text that ships; those that had such an offer."""
+    """Replace people's edits with the newer shipped text; return the rows that had an offer."""
     updated = []
     with transaction.atomic():
         for row in rows:
@@ -141,12 +140,12 @@ def take_offered(library: Library, rows: Iterable[ShippedRecord]) -> list[Shippe
 
 
 def keep(row: ShippedRecord) -> None:
-    """Make a record that ships no more the author's own, and show it again if it was hidden."""
+    """Turn a record that no longer ships into the author's own, and show it if it was hidden."""
     row.shipped, row.offered, row.is_retired = None, None, False
 
 
 def difference(row: ShippedRecord) -> str:
-    """What taking the offer would change, as a diff of what people can edit."""
+    """Return what accepting the offer would change, as a diff of the editable fields."""
     offered = row.offered or {}
     editable = [f.name for f in row._meta.concrete_fields if f.editable and f.name in offered]
     now = yaml_files.dump({name: getattr(row, name) for name in editable})
@@ -156,7 +155,7 @@ def difference(row: ShippedRecord) -> str:
 
 
 def index(library: Library, rows: Sequence[ShippedRecord]) -> None:
-    """Have them found by their words at once, by their meaning when a worker has embedded them."""
+    """Index the rows: by words at once, by meaning when a worker has embedded them."""
     if rows:
         texts = {row.pk: search.cut_parts(_parts_of(library, row)) for row in rows}
         search.store_many(library.domain, None, texts)
@@ -196,7 +195,7 @@ def _new(library: Library, record: Record) -> ShippedRecord:
 
 
 def _update(row: ShippedRecord, record: Record, loaded: Loaded) -> bool:
-    """Return whether the row took what the file says now."""
+    """Return whether the row was updated with the text of the file."""
     values = record.values
     if row.says(values) or not row.is_edited:
         if (row.shipped, row.offered, row.is_retired) == (values, None, False):
@@ -215,7 +214,7 @@ def _update(row: ShippedRecord, record: Record, loaded: Loaded) -> bool:
 
 
 def _retire(library: Library, rows: Sequence[ShippedRecord], loaded: Loaded) -> None:
-    """Retire records that ship no more; what a person has edited stays, as their own."""
+    """Retire records that no longer ship; edited ones stay, as people's own."""
     retired = []
     for row in rows:
         if row.shipped is None or row.is_retired:

@@ -1,6 +1,6 @@
-"""Skills as folders of files that can be read by address: what MCP's Skills extension serves.
+"""Skills as folders of files that can be read by address, for MCP's Skills extension.
 
-An app that has some registers once how they are listed, found and looked into.
+An app with skills registers how they are listed, found and inspected.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ MAX_SIZE = 2**31
 
 
 class FileOfSkill(Result):
-    """`digest` is `sha256:` and 64 hexadecimal digits."""
+    """The `digest` is `sha256:` and 64 hexadecimal digits."""
 
     uri: str
     digest: str
@@ -27,7 +27,7 @@ class FileOfSkill(Result):
 
 
 class SkillFolder(Result):
-    """`uri` is that of its SKILL.md; `resources` are all files, that one included."""
+    """The `uri` is that of its SKILL.md; `resources` are all files, including SKILL.md."""
 
     uri: str
     frontmatter: dict[str, Any]
@@ -35,9 +35,9 @@ class SkillFolder(Result):
 
 
 class ListFolders(Request):
-    """List the skills there are, a page at a time."""
+    """List the available skills, one page at a time."""
 
-    start: Annotated[int, Field(ge=0, le=MAX_SIZE, description="How many to skip")]
+    start: Annotated[int, Field(ge=0, le=MAX_SIZE, description="Number of skills to skip")]
     count: Annotated[int, Field(ge=1, le=MAX_SIZE, description="How many")]
 
 
@@ -74,10 +74,10 @@ def provide(
 ) -> None:
     """Serve skills whose files are resources of that template.
 
-    `listed` is given where to start and how many are wanted, and also tells how many there are;
-    `found` is given the address of a SKILL.md, `children` that of a folder. Both raise NotFound.
+    `listed` receives an offset and a limit, and also returns the total; `found` receives the
+    address of a SKILL.md, `children` that of a folder. Both raise NotFound.
     """
-    global _library  # one app has them all
+    global _library  # only one app provides skills
 
     def list_folders(caller: Caller, request: ListFolders) -> FolderPage:
         folders, total = listed(caller, request.start, request.count)
@@ -89,7 +89,7 @@ def provide(
         return FoundFolder(skill=found(caller, request.uri))
 
     def open_folder(caller: Caller, request: ReadResource) -> Children:
-        # A glob such as `skill://code-review/*` holds the folder of what it holds.
+        # A glob such as `skill://code-review/*` also covers the folder itself.
         document = f"{request.uri}/{DOCUMENT}"
         resources.check(caller, template, f"{request.uri}/", document, request.uri)
         return Children(resources=children(caller, request.uri))

@@ -37,7 +37,7 @@ def address(schemes: set[str], *examples: str) -> AfterValidator:
 def _is_address(value: str, schemes: set[str]) -> bool:
     try:
         parts = urlsplit(value)
-        _ = parts.port  # raises when it is no number
+        _ = parts.port  # raises if it is not a number
     except ValueError:
         return False
     return parts.scheme in schemes and "://" in value and bool(parts.netloc or parts.path)

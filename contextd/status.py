@@ -1,4 +1,4 @@
-"""Whether everything that contextd needs works: probes that the kernel and the apps register."""
+"""Checks whether everything that contextd needs works; the kernel and the apps add probes."""
 
 import logging
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from contextd.operations import Operation, Request, Result, operation
 logger = logging.getLogger(__name__)
 
 Probe = Callable[[], list[str] | None]
-"""It may return details, for the people who run the server."""
+"""A probe may return details, for administrators only."""
 Health = Literal["healthy", "unhealthy", "unknown"]
 
 DATABASE = "database"
@@ -33,7 +33,7 @@ _worker_probes = LocMemCache("worker-probes", {"TIMEOUT": WORKER_REMEMBERED_SECO
 
 
 class Unhealthy(Exception):
-    """Raised by a probe; the message says what is wrong and what to do, and shows no address."""
+    """Raised by a probe; the message says what is wrong and what to do, and contains no address."""
 
     def __init__(self, message: str, details: list[str] | None = None) -> None:
         super().__init__(message)
@@ -54,9 +54,9 @@ _checks: dict[str, Check] = {}
 def health_check(
     name: str, *, vital: bool = False, needs_database: bool = True
 ) -> Callable[[Probe], Probe]:
-    """Register a probe: it returns when all is well and raises when not.
+    """Register a probe, which returns if all is well and raises otherwise.
 
-    Without a vital part the whole is `unhealthy`; without another one it is `degraded`.
+    Without a vital part the status is `unhealthy`; without another part it is `degraded`.
     """
 
     def register(probe: Probe) -> Probe:
@@ -67,7 +67,7 @@ def health_check(
 
 
 def has_records(records: QuerySet[Any], title: str) -> bool:
-    """For a probe: whether there are any. Raise Unhealthy when they cannot be read."""
+    """Return whether there are any records. Raise Unhealthy if they cannot be read."""
     try:
         return records.exists()
     except DatabaseError:
@@ -78,11 +78,11 @@ class ServiceStatus(Result):
     status: Health
     error: str | None = None
     details: Annotated[
-        list[str] | None, Field(description="Of its parts, where it has some: how each one is")
+        list[str] | None, Field(description="The state of each of its parts, if it has any")
     ] = None
 
 
-SOME_PARTS = "some of its parts are not well; the people who run this server see which"
+SOME_PARTS = "some of its parts do not work; administrators of this server see which"
 UNASKED = ServiceStatus(status="unknown", error="unknown: the database does not answer")
 
 
@@ -92,13 +92,15 @@ class Metrics(Result):
 
 
 class GetStatus(Request):
-    """Tell whether contextd and all it depends on are working."""
+    """Report whether contextd and everything it depends on are working."""
 
 
 class Status(Result):
     status: Annotated[
         Literal["healthy", "degraded", "unhealthy"],
-        Field(description="unhealthy: the database or its schema is; degraded: another part is"),
+        Field(
+            description="unhealthy: the database or its schema fails; degraded: another part fails"
+        ),
     ]
     version: str
     uptime: str
@@ -130,7 +132,7 @@ def usable_by(caller: Caller) -> list[Operation]:
 
 
 def services_for(caller: Caller) -> dict[str, ServiceStatus]:
-    """The parts of one, such as upstreams, may belong to another context than the caller's."""
+    """Return the services; the parts of one, such as upstreams, may belong to another context."""
     services = probe_all()
     if caller.is_local or (caller.entry.permission == "manage" and "*" in caller.entry.tools):
         return services
@@ -147,7 +149,7 @@ def probe_all(*, vital_only: bool = False) -> dict[str, ServiceStatus]:
     is_there = services[DATABASE].status == "healthy"
     for name, check in _checks.items():
         if name != DATABASE and (check.vital or not vital_only):
-            # Each would wait without success, and `status` longer than anybody waits for it.
+            # Each check would wait without success, and `status` would take too long.
             can_be_asked = is_there or not check.needs_database
             services[name] = _run(check) if can_be_asked else UNASKED
     return services

@@ -1,4 +1,4 @@
-"""The parts of a running contextd: which programs they are, and what their end means."""
+"""The programs of a running contextd, and what happens when one of them ends."""
 
 import contextlib
 import math
@@ -27,7 +27,7 @@ def ensure_port_is_free() -> None:
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
-            # As the server does, or the connections of a run that just ended count as used.
+            # As the server does; otherwise connections of a previous run would block the port.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except OSError as error:
@@ -38,14 +38,14 @@ def ensure_port_is_free() -> None:
 
 
 def start_postgres(running: contextlib.ExitStack) -> list[Process]:
-    """None where it is somewhere else; it is stopped when `running` is closed."""
+    """Start it unless an external one is configured; it is stopped when `running` is closed."""
     if settings.ENVIRONMENT.database_url:
         return []
     return [running.enter_context(embedded.start_postgres(settings.DATA_DIR))]
 
 
 def start_valkey(running: contextlib.ExitStack) -> "list[Restarted]":
-    """None where it is somewhere else, which then has to answer."""
+    """Start it, unless an external one is configured, which then has to answer."""
     if settings.ENVIRONMENT.redis_url:
         ensure_redis_answers()
         return []
@@ -54,7 +54,7 @@ def start_valkey(running: contextlib.ExitStack) -> "list[Restarted]":
 
 
 def ensure_redis_answers() -> None:
-    """Raise StartError, which does not show the address: it may hold a password."""
+    """Raise StartError, without the address, which may contain a password, unless it answers."""
     try:
         with Redis.from_url(
             settings.REDIS_URL,
@@ -69,7 +69,7 @@ def ensure_redis_answers() -> None:
 
 
 def worker() -> Program:
-    """Threads, so that the embedding model is in memory once."""
+    """Describe the worker. It uses threads, so that the embedding model is in memory once."""
     return Program(
         name="the worker",
         command=[
@@ -86,7 +86,7 @@ def worker() -> Program:
 
 
 def start_gateway(running: contextlib.ExitStack) -> "list[Restarted]":
-    """None is started where it is on another host."""
+    """Start the gateway, unless it runs on another host."""
     if settings.CONTEXTD_GATEWAY_ADDRESS:
         return []
     return [running.enter_context(Restarted(gateway()))]
@@ -97,7 +97,7 @@ def gateway() -> Program:
         name="the gateway",
         command=[sys.executable, settings.BASE_DIR / "manage.py", "gateway_run"],
         stop=[Signal(SIGTERM, 10)],
-        # Not SIGKILL: it has to end the upstreams, processes of its own.
+        # Not SIGKILL: it has to end the upstreams, which are separate processes.
         death_signal=SIGTERM,
         directory=settings.BASE_DIR,
         environment={"CONTEXTD_DATA_DIR": str(settings.DATA_DIR)},
@@ -105,7 +105,7 @@ def gateway() -> Program:
 
 
 class Restarted:
-    """A program that is started again when it ends, after longer pauses each time, then no more."""
+    """A program that is restarted when it ends, after growing pauses, a few times."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class Restarted:
         process: Process | None = None,
         pauses: Sequence[float] = (1, 2, 4, 8, 16),
     ) -> None:
-        """A `process` that already runs is the first one."""
+        """Supervise the program; a `process` that already runs is used first."""
         self._program = program
         self._pauses = pauses
         self._process = process
@@ -129,7 +129,7 @@ class Restarted:
             self._process.stop()
 
     def tend(self) -> None:
-        """To be called every moment: starts it when that is due."""
+        """Start the program if that is due; call this continually."""
         now = time.monotonic()
         if self._process and self._process.has_ended():
             self._note_end(self._process, now)
@@ -138,17 +138,17 @@ class Restarted:
             self._process = self._program.start()
 
     def _note_end(self, process: Process, now: float) -> None:
-        process.stop()  # what it has left of its own children
+        process.stop()  # also ends the children it has left behind
         self._process = None
         self._failures = 0 if now - self._started_at > _STEADY_SECONDS else self._failures
         if self._failures == len(self._pauses):
             self._due_at = math.inf
             say(
-                f"contextd: {process.obituary()}, again and again: it is not started any more. "
+                f"contextd: {process.obituary()}, repeatedly: it is not restarted any more. "
                 "Restart contextd once the cause is gone."
             )
             return
         pause = self._pauses[self._failures]
         self._due_at = now + pause
         self._failures += 1
-        say(f"contextd: {process.obituary()}; it is started again in {pause} s.")
+        say(f"contextd: {process.obituary()}; it is restarted in {pause} s.")

@@ -1,4 +1,4 @@
-"""Trees of source code, by tree-sitter's grammars, from texts that none of these trips over."""
+"""Syntax trees of source code, by tree-sitter's grammars, for any text."""
 
 import re
 import time
@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Language, Node
 
-# That grammar looks letters up in a table that ends there; what lies beyond crashes the process.
+# That grammar uses a table of letters that ends there; letters beyond it crash the process.
 BASH = "bash"
 _BEYOND = re.compile(r"[^\x00-\xff]")
 _BYTES_PER_READ = 4096
 
 
 class TooHard(Exception):
-    """A grammar needs longer for the text than it was given; for some texts it needs O(n²)."""
+    """A grammar needs longer for the text than allowed; for some texts it needs O(n²)."""
 
 
 def root_of(text: str, language: str, *, seconds: float = 10) -> "Node":
-    """Of the tree of any text, right or wrong; its bytes are UTF-8.
+    """Return the root of the tree of any text, valid or not; its bytes are UTF-8.
 
-    It ends with a line's end, since Perl's grammar never comes to the end of a comment without.
-    Raise TooHard.
+    The text gets a final line break, without which Perl's grammar never ends a comment. Raise
+    TooHard.
     """
     from tree_sitter import Parser
 
     read = _BEYOND.sub("_", text) if language == BASH else text
     code, until = f"{read}\n".encode(errors="replace"), time.monotonic() + seconds
-    parser = Parser(_grammar(language))  # one for each text: they must not be shared by threads
+    parser = Parser(_grammar(language))  # one per text: threads must not share parsers
     try:
         tree = parser.parse(
             lambda at, _: code[at : at + _BYTES_PER_READ],

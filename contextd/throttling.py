@@ -1,4 +1,4 @@
-"""How often pages and addresses that are no operations may be asked for."""
+"""Rate limits of pages and of endpoints that are not operations."""
 
 import logging
 import unicodedata
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 def take(request: HttpRequest, group: str, key: str, rate: str) -> None:
-    """Count the request; raise RateLimited where there were too many, such as `10/m`."""
+    """Count the request. Raise RateLimited if there were too many, such as `10/m` allows."""
     if not settings.CONTEXTD_RATE_LIMITS:
         return
     try:
@@ -35,11 +35,11 @@ def take(request: HttpRequest, group: str, key: str, rate: str) -> None:
 
 
 def slowed(view: View, rate: str) -> View:
-    """The view of a login, for so many attempts; more are answered with 429.
+    """Limit the attempts of a login view; further attempts are answered with 429.
 
-    Attempts count by user name and address. Failures also count by address alone, to a higher
-    limit. A right password passes that one: behind a proxy all people have its address, and none of
-    them may keep the others out.
+    Attempts count by user name and address. Failures also count by address alone, with a higher
+    limit. A correct password passes the latter: behind a proxy, all people share one address, and
+    none of them may lock the others out.
     """
     number, _, period = rate.partition("/")
     rate_of_address = f"{NAMES_AT_ONE_ADDRESS * int(number)}/{period}"
@@ -66,5 +66,5 @@ def address_of(request: HttpRequest) -> str:
 
 
 def name_in(request: HttpRequest) -> str:
-    """The user name that is tried, in one spelling: the form of a login normalizes it alike."""
+    """Return the attempted user name, normalized as the login form does."""
     return unicodedata.normalize("NFKC", request.POST.get("username", "")).strip().lower()

@@ -6,7 +6,7 @@ from django.views.generic import RedirectView
 from contextd import health, protected_resource, throttling
 from contextd.rest import api
 
-admin.autodiscover()  # here and not in `ready`, since only who serves pages needs it
+admin.autodiscover()  # here and not in `ready`, since only processes that serve pages need it
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/dashboard/")),

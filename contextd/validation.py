@@ -1,4 +1,4 @@
-"""The field types that requests are made of, and the sentences said when one is broken."""
+"""The field types of requests, and the messages for invalid values."""
 
 import json
 import re
@@ -20,7 +20,7 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def unstorable(value: Any) -> str | None:
-    """What PostgreSQL does not take of a text, or of any text in lists and maps, as a sentence."""
+    """Return what PostgreSQL cannot store in a text, or in texts of a value, as a sentence."""
     for text in _texts_in(value):
         if found := _UNSTORABLE.search(text):
             what = "a NUL character" if found[0] == "\0" else "half of a surrogate pair"
@@ -38,7 +38,7 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def ensure_storable(values: Mapping[str, Any]) -> None:
-    """Raise Invalid, naming the first whose texts PostgreSQL does not take."""
+    """Raise Invalid, naming the first value whose text PostgreSQL cannot store."""
     for name, value in values.items():
         if problem := unstorable(value):
             raise Invalid(f"{name} {problem}", field=name)
@@ -82,14 +82,14 @@ Filled = Annotated[Text, AfterValidator(_not_blank)]
 
 
 def Clamp(low: float, high: float) -> AfterValidator:
-    """A number outside its range becomes the nearest one inside; the result says which was used."""
+    """Return a validator that moves a number to the nearest bound; the result states it."""
     return AfterValidator(lambda number: min(max(number, low), high))
 
 
 def clean_path(path: str) -> str:
-    """Refuse a path that is not absolute, holds `..`, or is not in its shortest form (seed 001).
+    r"""Refuse a path that is not absolute, contains `..`, or is not normalized (seed 001).
 
-    One of Windows, whose clients write it in more ways, comes back as `C:\\w\\shop`.
+    A Windows path, which clients write in several ways, is returned as `C:\\w\\shop`.
     """
     if PureWindowsPath(path).drive and not path.startswith("//"):
         path = path.replace("/", "\\")
@@ -107,12 +107,12 @@ def clean_path(path: str) -> str:
 
 
 def pure_path(path: str) -> PurePath:
-    """Return the path in the flavour of the system that it comes from, Windows or POSIX."""
+    """Return the path in the flavour of its system, Windows or POSIX."""
     return (PureWindowsPath if PureWindowsPath(path).drive else PurePosixPath)(path)
 
 
 def checked_path(path: str, field: str) -> str:
-    """`clean_path` for what comes by no request. Raise Invalid."""
+    """Return the path as `clean_path` does, for paths outside of requests. Raise Invalid."""
     try:
         return clean_path(path)
     except PydanticCustomError as error:
@@ -129,12 +129,12 @@ GitRemote = Annotated[
     Text | None,
     Field(
         max_length=500,
-        description="URL of the clone's origin remote: finds what team mates saved in theirs",
+        description="URL of the clone's origin remote: finds what teammates saved in their clones",
     ),
 ]
-Limit = Annotated[int, Clamp(1, 100), Field(description="How many, 1 to 100")]
-Offset = Annotated[int, Clamp(0, 2**31), Field(description="How many to skip")]
-Notice = Annotated[str | None, Field(description="What to know about this answer, if anything")]
+Limit = Annotated[int, Clamp(1, 100), Field(description="Maximum number of results, 1 to 100")]
+Offset = Annotated[int, Clamp(0, 2**31), Field(description="Number of results to skip")]
+Notice = Annotated[str | None, Field(description="A remark on this answer, if there is one")]
 
 
 def as_text(value: Any) -> str:
@@ -142,7 +142,7 @@ def as_text(value: Any) -> str:
 
 
 def StringMap(*, keys: int, key_length: int, value_length: int) -> Any:
-    """An object of strings: what is not text becomes its compact JSON text."""
+    """Return the type of an object of strings: other values become compact JSON text."""
 
     def convert(mapping: Any) -> dict[str, str]:
         if not isinstance(mapping, dict):
@@ -179,9 +179,9 @@ Facts = StringMap(keys=100, key_length=50, value_length=500)
 
 
 def problems(error: ValidationError, operation: str, known: list[str]) -> list[dict[str, str]]:
-    """Return one `{"field", "error"}` for each thing that is wrong, in the words of the caller.
+    """Return one `{"field", "error"}` for each problem, in the caller's terms.
 
-    However much is wrong, there are at most `MAX_PROBLEMS`; the last one counts the rest.
+    However many there are, at most `MAX_PROBLEMS` are returned; the last one counts the rest.
     """
     unknown: list[str] = []
     found: list[dict[str, str]] = []

@@ -1,4 +1,4 @@
-"""What a context tells its tools: values that no caller sees, such as keys of other services."""
+"""The variables of a context for its tools: values hidden from callers, such as API keys."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -10,12 +10,12 @@ from contextd.callers import Caller
 
 
 class ReadVariables(Protocol):
-    """The values of the caller's context by name; raises Invalid for one that is unreadable."""
+    """Returns the values of the caller's context by name; raises Invalid for an unreadable one."""
 
     def __call__(self, caller: Caller) -> Mapping[str, str]: ...
 
 
 def of(caller: Caller) -> Mapping[str, str]:
-    """For operations, on behalf of the caller whose call they serve."""
+    """Return the values, for operations that act on behalf of the caller."""
     read: ReadVariables = import_string(settings.CONTEXTD_VARIABLES)
     return read(caller)

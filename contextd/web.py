@@ -1,4 +1,4 @@
-"""The web server of this contextd: where it listens, and since when it serves."""
+"""The web server of this contextd: its address, and when it started."""
 
 import http.client
 import signal
@@ -18,14 +18,14 @@ _started_at: datetime | None = None
 
 
 class Life(BaseModel):
-    """What `/healthz` answers."""
+    """The answer of `/healthz`."""
 
     status: Literal["ok"] = "ok"
     uptime: float
 
 
 def note_start() -> None:
-    """To be called by the web process, when it begins to serve."""
+    """Record the start; the web process calls this when it begins to serve."""
     global _started_at
     _started_at = datetime.now(UTC)
 
@@ -48,7 +48,7 @@ def _notify_and_chain(
 
 
 def uptime() -> timedelta | None:
-    """Of this process if it is the web server, else of the one that answers; None without one."""
+    """Return the uptime of this process if it is the web server, else of the one that answers."""
     if _started_at:
         return datetime.now(UTC) - _started_at
     try:
@@ -58,13 +58,13 @@ def uptime() -> timedelta | None:
 
 
 def address() -> str:
-    """Where a browser on this machine finds it."""
+    """Return the address for a browser on this machine."""
     host = settings.ENVIRONMENT.http_host
     return f"http://{'localhost' if host in _WILDCARDS else host}:{settings.ENVIRONMENT.http_port}"
 
 
 def ask(path: str) -> bytes | None:
-    """What is at that path of it; None unless it answers that all is right."""
+    """Return the content at that path; None unless the answer is a success."""
     host = settings.ENVIRONMENT.http_host
     connection = http.client.HTTPConnection(
         _WILDCARDS.get(host, host), settings.ENVIRONMENT.http_port, timeout=_ANSWER_SECONDS

@@ -1,4 +1,4 @@
-"""YAML files that people write, read so that every complaint names its file and line."""
+"""YAML files that people write; every complaint names its file and line."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from yaml.constructor import SafeConstructor
 from yaml.reader import ReaderError
 
 Place = tuple[str | int, ...]
-"""Where in a file: keys and numbers, from the outside in."""
+"""A place in a file: keys and indexes, from the outside in."""
 
 MAX_DEPTH = 100
 MAX_NODES = 100_000
@@ -31,7 +31,7 @@ class Complaint:
 
 
 class Faulty(Exception):
-    """A file cannot be used; the complaints are all that was found, not the first alone."""
+    """A file cannot be used; the complaints are everything that was found, not only the first."""
 
     def __init__(self, complaints: Sequence[Complaint]) -> None:
         super().__init__("\n".join(map(str, complaints)))
@@ -45,7 +45,7 @@ class YamlFile:
     root: yaml.Node | None
 
     def line_of(self, place: Place) -> int:
-        """Of the innermost part of the place that is there."""
+        """Return the line of the innermost part of the place that exists."""
         node = self.root
         line = _line(node)
         for step in place:
@@ -59,7 +59,7 @@ class YamlFile:
         return Complaint(self.name, self.line_of(place), reason)
 
     def parse(self, model: type[M], place: Place = ()) -> M:
-        """What stands at the place, as an instance of the model; raise Faulty."""
+        """Return the content at the place as an instance of the model. Raise Faulty."""
         found = self.content
         for step in place:
             found = found[step]
@@ -75,10 +75,10 @@ class YamlFile:
 
 
 def within(folder: Path) -> tuple[list[Path], list[Complaint]]:
-    """Those of a folder and all below it, and a complaint about each that would not be read."""
+    """Return the YAML files of a folder and its sub-folders, and complaints about skipped files."""
     others = [path for path in folder.rglob("*") if path.suffix.lower() in {".yml", ".yaml"}]
     paths = sorted(path for path in others if path.suffix == ".yaml")
-    reason = "it is not read: its name must end in .yaml"
+    reason = "it is ignored: its name must end in .yaml"
     misnamed = [
         Complaint(str(path.relative_to(folder)), 1, reason)
         for path in others
@@ -88,17 +88,17 @@ def within(folder: Path) -> tuple[list[Path], list[Complaint]]:
 
 
 def read(path: Path, name: str | None = None) -> YamlFile:
-    """`name` is what complaints call the file; raise Faulty where it is not YAML."""
+    """Read a file; `name` is how complaints refer to it. Raise Faulty unless it is YAML."""
     return parse(path.read_bytes(), name or str(path))
 
 
 def dump(content: Any) -> str:
-    """As a person would write it: keys in their order, texts of several lines as blocks."""
+    """Return YAML as a person would write it: keys in order, long texts as blocks."""
     return yaml.dump(content, Dumper=_Readable, sort_keys=False, allow_unicode=True, width=100)
 
 
 def parse(text: str | bytes, name: str) -> YamlFile:
-    """As `read`, for text that lies in no file."""
+    """Parse text that is not in a file. Raise Faulty unless it is YAML."""
     root = compose(text, name)
     repeated = [Complaint(name, _line(key), _repeated(key)) for key in _repeated_keys(root)]
     if repeated:
@@ -111,7 +111,7 @@ def parse(text: str | bytes, name: str) -> YamlFile:
 
 
 def compose(text: str | bytes, name: str) -> yaml.Node | None:
-    """Its nodes, whatever they stand for; raise Faulty where it is not YAML."""
+    """Return its nodes without their values. Raise Faulty unless it is YAML."""
     try:
         loader = yaml.CSafeLoader(text)
         try:
@@ -137,11 +137,11 @@ def _complaint(name: str, error: yaml.MarkedYAMLError) -> Complaint:
 
 
 def _nodes(node: yaml.Node | None, depth: int = 0) -> Iterator[yaml.Node]:
-    """Each as often as aliases repeat it, as a reader of the content meets it."""
+    """Yield each node as often as aliases repeat it, as a reader of the content meets it."""
     if node is None:
         return
     if depth > MAX_DEPTH:
-        raise _error(node, "it is nested too deeply, or holds itself")
+        raise _error(node, "it is nested too deeply, or contains itself")
     yield node
     if isinstance(node, yaml.CollectionNode):
         for inner in node.value:
@@ -151,7 +151,7 @@ def _nodes(node: yaml.Node | None, depth: int = 0) -> Iterator[yaml.Node]:
 
 def _check(node: yaml.Node, number: int) -> None:
     if number > MAX_NODES:
-        raise _error(node, "it is too much, with all that its aliases repeat")
+        raise _error(node, "it is too large once its aliases are expanded")
     if isinstance(node, yaml.ScalarNode) and "\0" in node.value:
         raise _error(node, "a NUL character is not allowed")
 
@@ -161,14 +161,14 @@ def _error(node: yaml.Node, problem: str) -> yaml.MarkedYAMLError:
 
 
 class _Values(SafeConstructor):
-    """Tells where a value is that is not what it looks like, such as 2024-02-30."""
+    """Reports the place of values that only look like their type, such as 2024-02-30."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
             return super().construct_object(node, deep=deep)
         except (ValueError, LookupError, AttributeError) as error:
             kind = node.tag.rpartition(":")[2]
-            raise _error(node, f"{str(node.value)[:100]} is no {kind}") from error
+            raise _error(node, f"{str(node.value)[:100]} is not a valid {kind}") from error
 
 
 class _Readable(yaml.SafeDumper):
@@ -188,7 +188,7 @@ def _line(node: yaml.Node | None) -> int:
 
 
 def _within(node: yaml.Node | None, step: str | int) -> tuple[yaml.Node | None, yaml.Node | None]:
-    """The key and the value at one step further in."""
+    """Return the key and the value one step further in."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if key.value == str(step):
@@ -199,7 +199,7 @@ def _within(node: yaml.Node | None, step: str | int) -> tuple[yaml.Node | None, 
 
 
 def _repeated_keys(root: yaml.Node | None) -> Iterator[yaml.Node]:
-    """YAML readers keep the last one silently."""
+    """Yield keys given twice: YAML readers silently keep the last one."""
     for node in _nodes(root):
         if isinstance(node, yaml.MappingNode):
             seen: set[str] = set()

@@ -192,7 +192,7 @@ def test_a_later_start_prints_no_password(later_run: LaterRun) -> None:
 
 def test_a_dead_valkey_is_replaced_and_jobs_go_on(later_run: LaterRun) -> None:
     """Jobs go on when the status is healthy again, for which the fixture waits."""
-    assert "it is started again" in later_run.errors
+    assert "it is restarted" in later_run.errors
 
 
 def test_ctrl_c_stops_everything(later_run: LaterRun) -> None:
@@ -323,8 +323,8 @@ def test_a_database_elsewhere_that_does_not_answer_is_said(data_dir: Path) -> No
 def test_a_worker_that_ends_too_often_is_given_up(capfd: pytest.CaptureFixture[str]) -> None:
     said = ""
     with Restarted(Program("the worker", ["/bin/false"], []), pauses=(0, 0)) as worker:
-        while "it is not started any more" not in said:
+        while "it is not restarted any more" not in said:
             worker.tend()
             said += capfd.readouterr().err
 
-    assert said.count("started again") == 2
+    assert said.count("it is restarted in") == 2

@@ -151,7 +151,7 @@ def test_status_names_upstreams_to_who_looks_after_them(upstream: Upstream, call
     }
 
     assert [name for name, status in told.items() if "odd" in status] == ["all"]
-    assert '"status":"unhealthy","error":"some of its parts are not well' in told["other"]
+    assert '"status":"unhealthy","error":"some of its parts do not work' in told["other"]
     assert '"tools_available":1,' in told["other"]
 
 

@@ -135,8 +135,8 @@ def test_what_is_wrong_is_said_beside_what_was_typed(admin_client: Client, few: 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("last_updated: ", "last_updated: 2024-02-30 #", "2024-02-30 is no timestamp"),
-        ("severity: high", "severity: &a {x: *a}", "it is nested too deeply, or holds itself"),
+        ("last_updated: ", "last_updated: 2024-02-30 #", "2024-02-30 is not a valid timestamp"),
+        ("severity: high", "severity: &a {x: *a}", "it is nested too deeply, or contains itself"),
         ("- background job\n", f"- https://me:pw12345@example.com/{'x' * 25}\n", KEYWORD),
         ("  - id: TMKB-AUTHZ-004\n", "  - id: TMKB-AUTHZ-099\n", "no other threat TMKB-AUTHZ-099"),
     ],

@@ -64,7 +64,12 @@ def test_a_complete_file_is_right(example: Path) -> None:
         ("SELECT .*", "SELECT (", "pattern: SELECT", "it is not a valid regular expression"),
         ("code):", "code)", "vulnerable_code", "vulnerable_code is not python: line 1: expected"),
         ('WHERE code = ?", [code])', "", "vulnerable_code", "vulnerable_code is not python"),
-        ("last_updated: 20", "last_updated: 2024-02-30 #", "last_", "2024-02-30 is no timestamp"),
+        (
+            "last_updated: 20",
+            "last_updated: 2024-02-30 #",
+            "last_",
+            "2024-02-30 is not a valid timestamp",
+        ),
         (
             "res.sendStatus(409);",
             "(",
@@ -90,7 +95,7 @@ def test_what_is_wrong_is_said_with_file_and_line(
     ("text", "language", "mistake"),
     [
         ("a: 1\nb: \x01", "yaml", "line 2: control characters are not allowed"),
-        ("&a {x: *a}", "yaml", "line 1: it is nested too deeply, or holds itself"),
+        ("&a {x: *a}", "yaml", "line 1: it is nested too deeply, or contains itself"),
         ("a: !Ref b", "yaml", None),
         ("-" * 5500 + "1", "python", "line 1: it is nested too deeply"),
         ("a;\n" + "[" * 2000 + "a b" + "]" * 2000, "javascript", "line 2: it does not parse"),
@@ -130,7 +135,7 @@ def test_a_relation_to_what_ships_or_to_a_faulty_file_is_right(example: Path, ot
 def test_a_file_that_would_not_be_read_is_said(example: Path) -> None:
     example.rename(example.with_suffix(".yml"))
 
-    assert validate(example.parent) == f"{ID}.yml:1: it is not read: its name must end in .yaml"
+    assert validate(example.parent) == f"{ID}.yml:1: it is ignored: its name must end in .yaml"
 
 
 def test_a_folder_without_threats_is_said(tmp_path: Path) -> None:

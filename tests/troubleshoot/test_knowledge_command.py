@@ -130,7 +130,7 @@ def test_folders_are_read_to_the_bottom(complaints: Complaints, tmp_path: Path) 
 
     assert complaints.about(ENTRY) == [
         "a/b.yaml:1: a file of patterns is a list of them",
-        "a/c.yml:1: it is not read: its name must end in .yaml",
+        "a/c.yml:1: it is ignored: its name must end in .yaml",
     ]
 
 
