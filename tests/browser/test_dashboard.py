@@ -54,7 +54,7 @@ def test_without_calls_it_says_so_instead(window: Window) -> None:
     for title in TITLES:
         expect(section(page, title).get_by_text("No calls yet.")).to_be_visible()
         expect(section(page, title).get_by_role("img")).to_have_count(0)
-    expect(section(page, "What it is worth").get_by_text("no data")).to_have_count(4)
+    expect(section(page, "Benefit").get_by_text("no data")).to_have_count(4)
 
 
 @pytest.mark.usefixtures("kept")

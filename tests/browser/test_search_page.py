@@ -82,7 +82,7 @@ def test_a_record_tells_what_it_says_what_is_like_it_and_where_it_is_edited(
     page = window.show(f"/dashboard/search/?q={ASKED}")
 
     page.get_by_role("link", name=FOUND).click()
-    said = page.get_by_role("region", name="What it says")
+    said = page.get_by_role("region", name="Content")
     expect(said).to_contain_text("docker compose up -d db")
     related = page.get_by_role("region", name="Related").get_by_role("link")
     expect(related.first).to_be_visible()

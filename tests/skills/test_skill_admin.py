@@ -230,7 +230,7 @@ def test_versions_stand_side_by_side_and_one_is_made_current(
     assert '<td class="former">second line</td>' in compared
     assert '<td class="latter">first line</td>' in compared
     assert "<script>alert" not in compared
-    assert "Make 1.0.0 what assistants use" in compared
+    assert "Make 1.0.0 current" in compared
     restored = admin_client.post(page, {"version": "1.0.0"}, follow=True)
     assert messages_of(restored) == ["The skill is now version 1.0.2"]
     assert call("skill_get", id=pk).content.startswith("first line")
