@@ -100,7 +100,7 @@ def main() -> None:
         listed = measure(client, "checkpoint_list", [{}] * 200)
         several = throughput(running.port, queries, 8)
         memory = memory_of_children(running.process.pid)
-        saved = measure_saves(Client(running.port))  # an idle connection has been closed
+        saved = measure_saves(Client(running.port))  # the previous connection was closed while idle
         limiter = limiter_cost(running.data_dir)
     rows = [
         ["`checkpoint_search`, all projects", *figures(everywhere)],
@@ -113,8 +113,9 @@ def main() -> None:
         f"{SIZE} checkpoints of real texts in {PROJECTS} projects; raw keep-alive HTTP to `/mcp`, "
         "protocol 2026-07-28, one client, warm, every query new, rate limits off.\n\n"
         f"{report.table(['call', 'p50 ms', 'p95 ms', 'p99 ms', 'calls'], rows)}\n\n"
-        f"Eight clients at once: {several:.0f} searches a second. Resident memory: {resident}. "
-        f"The rate limiter costs a call {limiter:.2f} ms (p50)."
+        f"Eight concurrent clients: {several:.0f} searches per second. "
+        f"Resident memory: {resident}. "
+        f"The rate limiter adds {limiter:.2f} ms to a call (p50)."
     )
     report.write("checkpoints", "Checkpoints: speed", "make bench", text)
 

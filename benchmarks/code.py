@@ -48,7 +48,7 @@ TASKS = [
 
 @dataclass(frozen=True)
 class Document:
-    """A file, or a function stored as a file of its own below the name of its module."""
+    """A file, or a function stored as a separate file under the name of its module."""
 
     number: int
     name: str
@@ -69,8 +69,8 @@ def main() -> None:
         ]
         sizes.append(f"{len(documents)} {task.name}")
     text = (
-        f"Files: {', '.join(sizes)}. Written to folders, indexed and embedded by contextd as any "
-        "repository is; in one process, without HTTP. *Full text*: `ts_rank` of PostgreSQL, any "
+        f"Files: {', '.join(sizes)}. Written to folders, indexed and embedded by contextd like any "
+        "repository, in one process, without HTTP. *Full text*: `ts_rank` of PostgreSQL, any "
         "word of the query. *Dense*: cosine of the first 256 tokens of a file, the same model.\n\n"
         f"{quality.table(*ways)}"
     )
@@ -113,7 +113,7 @@ def index(folders: Iterable[Path]) -> None:
         )
         services.index(started.job_id)
     for _ in range(EMBEDDED_IN):
-        with suppress(EmbeddingUnavailable):  # a busy machine is slow at it
+        with suppress(EmbeddingUnavailable):  # slow on a busy machine
             for _ in backlog.embed_batches():
                 pass
     if left := backlog.count_pending():

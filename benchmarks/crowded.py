@@ -121,8 +121,8 @@ def fill() -> str:
         tallying.roll_up()
         run("VACUUM ANALYZE")
     return (
-        f"{Checkpoint.objects.count()} checkpoints ({Passage.objects.count()} passages with what "
-        f"ships), copied from {FIRST} of real texts, in {PROJECTS} projects, and "
+        f"{Checkpoint.objects.count()} checkpoints ({Passage.objects.count()} passages, including "
+        f"shipped records), copied from {FIRST} of real texts, in {PROJECTS} projects, and "
         f"{Event.objects.count()} recorded calls of 90 days"
     )
 

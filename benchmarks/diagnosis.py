@@ -39,12 +39,12 @@ def main() -> None:
         pass
     cases = [ask(case) for case in yaml.safe_load(LABELLED.read_text(encoding="utf-8"))]
     text = (
-        f"{len(loaded.added)} patterns; {len(cases)} errors in the forms they turn up in "
-        "(`tests/troubleshoot/labelled.yaml`), asked by `troubleshoot` in one process, without "
-        "HTTP, language model or remediations. Every second error served development; the others "
-        "were looked at for these figures alone.\n\n"
+        f"{len(loaded.added)} patterns; {len(cases)} errors in the forms in which they occur "
+        "(`tests/troubleshoot/labelled.yaml`), diagnosed by `troubleshoot` in one process, without "
+        "HTTP, language model or remediations. Every second error was used for development; the "
+        "others only for these figures.\n\n"
         f"{accuracy(cases)}\n\n"
-        "How far its own confidence can be trusted, over all errors that have a pattern:\n\n"
+        "Calibration of its confidence, over all errors that have a pattern:\n\n"
         f"{confidence(cases)}"
     )
     report.write("diagnosis", "Diagnosis: quality", "make eval", text)

@@ -84,11 +84,11 @@ def main() -> None:
     rows = [[f"{theirs:.0f}", f"{ours:.0f}", f"{ours / theirs:.0%}"] for theirs, ours in rates]
     table = report.table(["bare SDK, calls/s", "contextd, calls/s", "share"], rows)
     text = (
-        f"A tool that does nothing, called by {SESSIONS} clients at once over keep-alive HTTP, "
+        f"A tool that does nothing, called by {SESSIONS} concurrent clients over keep-alive HTTP, "
         f"protocol {mcp.PROTOCOL}, rate limits off, with authentication, context and audit.\n\n"
         f"{table}\n\nMedian share: {share:.0%}; the goal is {MIN_SHARE:.0%}."
     )
-    report.write("door", "The MCP door beside the bare SDK", "make bench", text)
+    report.write("door", "The MCP door compared with the bare SDK", "make bench", text)
     sys.exit(share < MIN_SHARE)
 
 

@@ -46,13 +46,13 @@ def main() -> None:
     theirs = answers_of(queries, ids, rated.match)
     floored = answers_of(queries, ids, with_published_floors(rated))
     text = (
-        f"{len(names)} remediations, stored in {loading:.0f} s; the development queries asked by "
-        "`remediation_search`, in one process and without HTTP, beside the rule of the "
-        "specification taken literally.\n\n"
+        f"{len(names)} remediations, stored in {loading:.0f} s; the development queries run by "
+        "`remediation_search`, in one process and without HTTP, compared with the specification's "
+        "rule taken literally.\n\n"
         f"{quality.table(ranked('contextd', answers, times), ranked(published.NAME, theirs))}\n\n"
-        "What `min_score` costs and spares, recall and MRR as means of the subsets. *Results*: how "
-        f"many there are on average of {LIMIT} asked for. *Unknown answered*: the share of queries "
-        "that are still given something when the right record is taken away.\n\n"
+        "Effects of `min_score`; recall and MRR are means over the subsets. *Results*: the mean "
+        f"number of at most {LIMIT} results. *Unknown answered*: the share of queries that still "
+        "have a result after the right record is removed.\n\n"
         f"{curve(answers, theirs, floored)}"
     )
     report.write("errors", "Errors as remediations: quality", "make eval", text)

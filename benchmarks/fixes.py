@@ -1,4 +1,4 @@
-"""Remediations made of evaluation records, stored in bulk, as `remediation_save` stores one."""
+"""Remediations from evaluation records, stored in bulk as `remediation_save` stores one."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,12 +16,12 @@ from remediations.reading import Reading
 BATCH = 8
 
 Names = dict[str, list[str]]
-"""The ids of the evaluation records that each remediation was made from, by its id."""
+"""Ids of the evaluation records behind each remediation, by its id."""
 
 
 @dataclass(frozen=True)
 class Fix:
-    """Return an evaluation record as an assistant would save it."""
+    """An evaluation record as an assistant would save it."""
 
     name: str
     error_message: str

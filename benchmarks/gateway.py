@@ -49,8 +49,8 @@ def main() -> None:
     added = through - straight
     table = report.table(["call", "p50, ms", "p95, ms"], [row(*one) for one in taken.items()])
     text = (
-        f"One client, {CALLS} calls one after the other over keep-alive HTTP, with authentication, "
-        f"context and audit.\n\n{table}\n\nAdded at p50: {added:.2f} ms; wanted are {WANTED_MS} ms."
+        f"One client, {CALLS} sequential calls over keep-alive HTTP, with authentication, "
+        f"context and audit.\n\n{table}\n\nAdded at p50: {added:.2f} ms; the goal: {WANTED_MS} ms."
     )
     report.write("gateway", "An upstream through the gateway", "make bench", text)
     sys.exit(added > WANTED_MS)

@@ -33,7 +33,7 @@ def main() -> None:
         threats = measured(client, "tmkb_query", "context", contexts())
     rows = [["`troubleshoot`", *figures(diagnoses)], ["`tmkb_query`", *figures(threats)]]
     text = (
-        "The patterns and threats that ship, asked the labelled errors and queries of the tests; "
+        "The shipped patterns and threats, with the labelled errors and queries of the tests; "
         "raw keep-alive HTTP to `/mcp`, protocol 2026-07-28, one client, warm, every query new, "
         "rate limits off, no language model.\n\n"
         f"{report.table(['call', 'p50 ms', 'p95 ms', 'p99 ms', 'calls'], rows)}"

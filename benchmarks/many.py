@@ -22,7 +22,7 @@ STACK, SOLUTION = 300, 200
 STORED_AT_ONCE = 64
 SECONDS = 20
 RATED = 1000
-"""How many of the best are compared in detail, which cannot raise any other above them."""
+"""Number of best matches compared in detail, enough that no other can rank above them."""
 
 
 def fill() -> str:
@@ -31,7 +31,7 @@ def fill() -> str:
     source = variations.source_of(
         [shortened(record) for record in sets.read("errors/corpus.jsonl")]
     )
-    programs = SIZE // (PROJECTS * len(source.fixes)) + 3  # equal ones are stored once
+    programs = SIZE // (PROJECTS * len(source.fixes)) + 3  # duplicates are stored once
     there = Remediation.objects.count()
     if there < SIZE:
         made = islice(variations.many(source, programs, projects), there, None)

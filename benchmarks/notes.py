@@ -1,4 +1,4 @@
-"""`make eval`, notes: every record is saved as a checkpoint, and every query asked, over MCP."""
+"""`make eval`, notes: save every record as a checkpoint and run every query, over MCP."""
 
 from pathlib import Path
 
@@ -44,10 +44,10 @@ def main() -> None:
     )
     text = (
         f"{len(names)} checkpoints, each saved by `checkpoint_save` over MCP into the project it "
-        "comes from; the development queries asked by `checkpoint_search` over all projects, "
-        "beside the rule of the specification for errors taken literally.\n\n"
+        "comes from; the development queries run by `checkpoint_search` over all projects, "
+        "compared with the specification's rule for errors taken literally.\n\n"
         f"{table}\n\n"
-        f"While doing so: save {spread(save_times)}, search {spread(search_times)}."
+        f"Latencies: save {spread(save_times)}, search {spread(search_times)}."
     )
     report.write("notes", "Notes as checkpoints: quality", "make eval", text)
 

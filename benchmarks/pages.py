@@ -28,9 +28,9 @@ def pages(first: int, project: int) -> dict[str, list[str]]:
             f"{SEARCH}?{urlencode({'q': f'{q} again', 'kind': 'checkpoint'})}" for q in queries
         ],
         "a record": records,
-        "what is related to a record": [f"{record}related/" for record in records],
-        "calls, live": ["/dashboard/live/"] * ASKED,
-        "calls, live, one tool": ["/dashboard/live/?operation=remediation_feedback"] * ASKED,
+        "related records": [f"{record}related/" for record in records],
+        "live calls": ["/dashboard/live/"] * ASKED,
+        "live calls, one tool": ["/dashboard/live/?operation=remediation_feedback"] * ASKED,
     }
 
 
@@ -56,7 +56,7 @@ def timed(connection: http.client.HTTPConnection, addresses: Sequence[str]) -> I
 def main() -> None:
     with server.running(KEPT) as running:
         scratch.use_data_of(KEPT)
-        from benchmarks import crowded  # it reads the settings
+        from benchmarks import crowded  # reads the settings on import
         from checkpoints.models import Checkpoint
         from contextd.models import Project
 
@@ -68,7 +68,7 @@ def main() -> None:
         ]
     text = (
         f"{filled}. Whole pages over raw keep-alive HTTP from the same machine, one client, after "
-        f"{WARM} to warm up, every search new, nothing cached between them.\n\n"
+        f"{WARM} warm-up requests, every search new, nothing cached between them.\n\n"
         f"{report.table(['page', 'p50 ms', 'p95 ms', 'p99 ms', 'times'], rows)}"
     )
     report.write("pages", "Pages: speed", "make bench", text)

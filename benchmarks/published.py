@@ -1,6 +1,6 @@
 """The rule of the specification, applied literally: 0.7 cosine + 0.3 edit similarity.
 
-Whole texts are embedded as they are, each once, and every record is compared with every query.
+Each whole text is embedded once, unchanged, and every record is compared with every query.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Tables of retrieval quality, for each subset and over all."""
+"""Tables of retrieval quality, per subset and overall."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -36,7 +36,7 @@ class Spent:
 
 
 def make_calls(caller: Caller) -> tuple[Spent, Spent]:
-    """The cost of the calls, and of notifying the recorders that they ended."""
+    """Return the cost of the calls, and of notifying the recorders of their end."""
     operation = operations.get("checkpoint_search")
     calls, recorded = Spent(), Spent()
     for number in range(CALLS):
@@ -65,16 +65,16 @@ def main() -> None:
     serving_ended.send(sender=None)
     recording.buffer.flush()
     rows = [
-        row("a search, by the clock", calls.elapsed),
-        row("its recording, by the clock", recorded.elapsed),
-        row("its recording, of the processor", recorded.worked),
+        row("a search, wall clock", calls.elapsed),
+        row("its recording, wall clock", recorded.elapsed),
+        row("its recording, CPU time", recorded.worked),
     ]
     table = report.table(["milliseconds", "mean", "p50", "p99"], rows)
     written = Event.objects.filter(operation="checkpoint_search").count()
     text = (
-        f"{CALLS} calls of `checkpoint_search` one after the other, in one process, without HTTP. "
-        "*Recording* is all that listens to the end of a call, as in a server: analytics, the "
-        f"audit and the metrics; threads of their own write it meanwhile, {written} of {CALLS} "
+        f"{CALLS} sequential calls of `checkpoint_search` in one process, without HTTP. "
+        "*Recording* is everything that handles the end of a call, as in a server: analytics, the "
+        f"audit log and the metrics; separate threads write it concurrently, {written} of {CALLS} calls "
         f"here. At most {LIMIT_MS} ms are allowed.\n\n{table}"
     )
     report.write("recording", "Recording calls", "make bench", text)

@@ -17,7 +17,7 @@ KEPT = server.ROOT / ".contextd-bench-remediations"
 def main() -> None:
     with server.running(KEPT) as running:
         scratch.use_data_of(KEPT)
-        from benchmarks import many  # it reads the settings
+        from benchmarks import many  # reads the settings on import
 
         stored = many.fill()
         asked = many.queries()[:ASKED]
@@ -33,7 +33,7 @@ def main() -> None:
         "query new, rate limits off.\n\n"
         f"{report.table(['call', 'p50 ms', 'p95 ms', 'p99 ms', 'calls'], rows)}\n\n"
         f"Of the {LIMIT} best matches for {COMPARED} of the queries, by rating every passage, "
-        f"{found:.1%} are among the {LIMIT} that are found."
+        f"{found:.1%} are among the {LIMIT} results."
     )
     report.write("remediations", "Remediations: speed and exactness", "make bench", text)
 
@@ -45,7 +45,7 @@ def share_of_best_found(
     shares: list[float] = []
     for arguments in asked:
         least = exact(arguments, LIMIT)[-1] - TIE
-        client = Client(port)  # an idle connection is closed while all are rated
+        client = Client(port)  # an idle connection would be closed while all are rated
         answer = client.call("remediation_search", **arguments, limit=LIMIT, min_score=0)
         good = sum(match["match_score"] >= least for match in answer["results"])
         shares.append(good / LIMIT)

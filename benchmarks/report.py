@@ -1,4 +1,4 @@
-"""Writes measured figures to docs/benchmarks.md, each section with machine, sizes and command."""
+"""Write measured figures to docs/benchmarks.md, each section with machine, sizes and command."""
 
 import os
 import platform
@@ -32,7 +32,7 @@ def table(heads: list[str], rows: list[list[str]]) -> str:
 
 
 def write(name: str, title: str, command: str, text: str) -> None:
-    """Replace or add the section of that name, and print it."""
+    """Replace or add the section with that name, and print it."""
     day = datetime.now(UTC).date().isoformat()
     body = f"## {title}\n\n{day}, {machine()}, `{command}`.\n\n{text}"
     section = f"<!-- {name} -->\n{body}\n<!-- /{name} -->"

@@ -18,7 +18,7 @@ from benchmarks import report, server, sets
 from benchmarks.client import Client
 
 PACKAGES = ["django==5.2.19", "sympy==1.14.0"]
-# Outside this project, whose passages would otherwise include theirs.
+# Outside of this project, which would otherwise index them too.
 SOURCES = Path(tempfile.gettempdir()) / "contextd-bench-sources"
 QUERIES = [
     "where are passwords hashed",
@@ -62,7 +62,7 @@ class Measured:
 
 HEADS = [
     *("repository", "files", "passages", "seconds", "files/s", "passages/s"),
-    *("unchanged: s per 1,000 files", "search meanwhile p50 / p95 ms", "worker's peak MiB"),
+    *("unchanged: s per 1,000 files", "concurrent search p50 / p95 ms", "worker's peak MiB"),
 ]
 
 
@@ -72,9 +72,9 @@ def main() -> None:
         warm_up(Client(running.port))
         measured = [measure(running, folder) for folder in folders]
     text = (
-        "Each indexed from nothing by the worker of a running server, found by words at the end; "
-        "another client searches five times a second meanwhile. "
-        f"Sources of {' and '.join(PACKAGES)} as PyPI has them.\n\n"
+        "Each indexed from scratch by the worker of a running server until it is found by words, "
+        "while another client searches five times per second. "
+        f"Sources of {' and '.join(PACKAGES)} as published on PyPI.\n\n"
         f"{report.table(HEADS, [one.row for one in measured])}"
     )
     report.write("repositories", "Repositories: speed", "make bench", text)
@@ -108,7 +108,7 @@ def measure(running: server.Server, folder: Path) -> Measured:
 
 
 def index(port: int, folder: Path) -> dict[str, Any]:
-    """Wait without a limit."""
+    """Index the folder; wait without a time limit."""
     client = Client(port, timeout=TOOL_SECONDS)
     status = client.call("index_repository", path=str(folder))
     while status["state"] in ("queued", "running"):

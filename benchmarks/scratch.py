@@ -1,4 +1,4 @@
-"""Runs a measurement on a database of its own: `python -m benchmarks.scratch benchmarks.errors`."""
+"""Run a measurement on a separate database: `python -m benchmarks.scratch benchmarks.errors`."""
 
 import os
 import runpy

@@ -1,4 +1,4 @@
-"""A server of its own for a measurement: `manage.py up` on a free port and a data folder."""
+"""A dedicated server for a measurement: `manage.py up` on a free port and a data folder."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ from contextd import embedded
 
 ROOT = Path(__file__).resolve().parent.parent
 SHIPPED = ROOT / ".contextd-bench-shipped"
-"""A folder for benchmarks that leave no data: shipped knowledge is embedded in it only once."""
+"""Data folder of benchmarks that leave no data, where shipped knowledge is embedded only once."""
 
 WEB = "contextd.serving"
 START_SECONDS = 180
@@ -89,12 +89,12 @@ def wait_until_ready(port: int, process: "subprocess.Popen[bytes]") -> None:
 
 
 def wait_until_embedded(folder: Path) -> None:
-    """Wait for the embedding after a first start, which takes minutes and distorts figures."""
+    """Wait for the embedding after a first start, which takes minutes and would distort figures."""
     until = time.monotonic() + EMBED_SECONDS
     with psycopg.connect(embedded.database_url(folder), autocommit=True) as connection:
         while connection.execute(PENDING).fetchone() != (0,):
             if time.monotonic() > until:
-                raise RuntimeError("what ships is not embedded yet; is the machine busy?")
+                raise RuntimeError("shipped knowledge is not embedded yet; is the machine busy?")
             time.sleep(1)
 
 
@@ -103,7 +103,7 @@ def part_of(ours: Server, word: str) -> psutil.Process:
     for child in psutil.Process(ours.process.pid).children():
         if word in " ".join(child.cmdline()):
             return child
-    raise RuntimeError(f"{word} does not run")
+    raise RuntimeError(f"{word} is not running")
 
 
 def free_port() -> int:

@@ -15,7 +15,7 @@ EVAL = Path(os.environ.get("CONTEXTD_EVAL_DIR", ROOT.parent / "shared" / "eval")
 
 @dataclass(frozen=True)
 class Query:
-    """`error` is the line with the error and `repo` the scope, in the sets that have them."""
+    """A query; `error` is the line with the error and `repo` the scope, if the set has them."""
 
     id: str
     subset: str

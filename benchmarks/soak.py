@@ -1,6 +1,6 @@
 """`make soak`: continuous calls while upstreams and the gateway itself are killed at random.
 
-SOAK_MINUTES says how long, 20 unless given. It fails when a call is lost (no answer at all), when
+SOAK_MINUTES sets the duration, 20 by default. It fails when a call is lost (no answer at all), when
 most calls fail, or when memory, processes or file descriptors of the gateway or the web server
 grow. The gateway is killed in the first half only, so that growth shows in the second.
 """
@@ -24,9 +24,9 @@ MINUTES = float(os.environ.get("SOAK_MINUTES", "20"))
 CLIENTS = 8
 ANSWER_SECONDS = 90
 KILL_EVERY = (5, 25)
-"""Seconds. Restarts of what ends within half a minute are delayed more each time."""
+"""Seconds, minimum and maximum. A process that ends within half a minute restarts ever later."""
 GATEWAY_LIVES = 65
-"""Seconds before it is killed; `up` gives up what repeatedly ends within a minute."""
+"""Seconds before it is killed; `up` gives up a process that repeatedly ends within a minute."""
 TOOLS = {
     "odd__echo": 2000,
     "odd__add": 2000,
@@ -34,11 +34,11 @@ TOOLS = {
     "calm__echo": 2000,
     "calm__add": 2000,
 }
-"""Relative frequencies: at some hundred calls a second, about one crash a minute."""
+"""Relative frequencies: at some hundred calls per second, about one crash per minute."""
 REFUSED_SECONDS = 0.5
-"""Refused clients wait; otherwise most calls would fall in the moments without an upstream."""
+"""Seconds that refused clients wait; otherwise most calls would occur without an upstream."""
 SETTLE_SECONDS = 20
-# Otherwise an upstream that is killed every few seconds is given up.
+# Otherwise an upstream that is killed every few seconds would be given up.
 MANY_RESTARTS = """
 UPDATE gateway_upstream SET restart_attempts = 1000, restart_backoff_ms = 200, updated_at = now()
 """
@@ -110,7 +110,7 @@ async def kill_on(
 
 
 async def soak(ours: server.Server, outcomes: Counter[str], *, gateway_too: bool) -> None:
-    """Run half of the whole time."""
+    """Run for half of the whole time."""
     until = time.monotonic() + MINUTES * 60 / 2
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(kill_on(ours, until, outcomes, gateway_too=gateway_too))

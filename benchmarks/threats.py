@@ -1,4 +1,4 @@
-"""`make eval`, threats: descriptions of features given to `tmkb_query`."""
+"""`make eval`, threats: `tmkb_query` with descriptions of features."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ NONE = "none"
 
 @dataclass(frozen=True)
 class Asked:
-    """A query, the threats one of which should be found, and those found, the best first."""
+    """A query, the threats of which it should find one, and those found, best first."""
 
     subset: str
     query: str
@@ -36,7 +36,7 @@ def load() -> int:
 
 
 def ask() -> list[Asked]:
-    """Read the queries and what each should find; a line with # begins a subset."""
+    """Run the queries; a line with # begins a subset."""
     asked, subset = [], ""
     for line in QUERIES.read_text(encoding="utf-8").splitlines():
         query, _, keys = line.partition("\t")
@@ -58,14 +58,14 @@ def main() -> None:
     answered = sum(bool(one.found) for one in others)
     told = sum(len(one.found) for one in relevant) / len(relevant)
     text = (
-        f"{count} threats; what developers say they build, in plain words, asked by `tmkb_query` "
-        "in one process and without HTTP. A query is answered where one of the threats that it was "
-        "labelled with is among the first. *Before tuning*: the recipe was chosen on these, and "
-        "threats were given words for some that they missed. *After tuning*: about kinds of work "
-        "that were added later. *Unseen*: nothing was changed after these were written.\n\n"
+        f"{count} threats; plain descriptions of work by developers, given to `tmkb_query` in one "
+        "process and without HTTP. A query counts as answered if one of its labelled threats is "
+        "among the first results. *Before tuning*: the recipe was chosen on these queries, and "
+        "threats received words for some that they missed. *After tuning*: kinds of work added "
+        "later. *Unseen*: nothing was changed after these were written.\n\n"
         f"{report.table(['written', 'queries', 'top 1', 'top 3', 'top 5'], rows_of(relevant))}\n\n"
-        f"{told:.1f} threats are found for a query on average. Of {len(others)} queries that have "
-        f"nothing to do with threats {answered} are answered with any."
+        f"A query finds {told:.1f} threats on average. Of {len(others)} queries "
+        f"unrelated to threats, {answered} have any result."
     )
     report.write("threats", "Threats: quality", "make eval", text)
 

@@ -24,7 +24,7 @@ def manage(ours: server.Server, *words: str) -> str:
 
 
 def add(ours: server.Server, namespace: str, command: list[str], *options: str) -> None:
-    """Add an upstream, and return when its tools are offered."""
+    """Add an upstream; return once its tools are offered."""
     manage(ours, "gateway", "add", namespace, *options, "--command", *command)
     deadline = time.monotonic() + READY_SECONDS
     while f"{namespace}\tstdio\tready" not in manage(ours, "gateway", "list"):

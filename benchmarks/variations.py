@@ -1,4 +1,4 @@
-"""Many errors from few: the same errors in other programs, places and machines."""
+"""Generate many errors from few: the same errors in other programs, places and machines."""
 
 import random
 import re
@@ -12,14 +12,14 @@ _NAME = re.compile(
 )
 _IS_TYPE = re.compile(r"(?:Error|Exception|Warning|Failure|Interrupt)$")
 _FOLDER = re.compile(r"(?<![\w.:/])/(?:[\w.@+-]+/)+")
-_NUMBER = re.compile(r"(?<!\w)\d{2,6}(?!\w)")  # parts of addresses and versions too
+_NUMBER = re.compile(r"(?<!\w)\d{2,6}(?!\w)")  # includes parts of addresses and versions
 FOLDERS = ["/srv/app/", "/home/ann/work/", "/opt/service/", "/Users/bob/src/", "/builds/ci/"]
 RENAMED = 4
 
 
 @dataclass(frozen=True)
 class Source:
-    """`names` are the identifiers in all of the errors."""
+    """The source errors; `names` are the identifiers in all of them."""
 
     fixes: Sequence[Fix]
     names: Sequence[str]
@@ -81,7 +81,7 @@ def _changed(fix: Fix, change: Callable[[str], str]) -> Fix:
 
 
 def many(source: Source, programs: int, projects: Sequence[int]) -> Iterator[Fix]:
-    """Vary each error over programs and projects, each in a run of its own."""
+    """Vary each error over programs and projects, each in a separate run."""
     for program in range(programs):
         for fix in source.fixes:
             theirs = renamed(source, fix, f"program {program}")

@@ -1,1 +1,1 @@
-"""An app with an operation that does nothing; only a server that is measured installs it."""
+"""An app with an operation that does nothing, installed only on a measured server."""

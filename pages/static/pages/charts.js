@@ -1,4 +1,4 @@
-// Draws each canvas that names its series; the page works without it, by its tables.
+// Draws each canvas that names its series; without it, the tables show the data.
 const series = JSON.parse(document.getElementById("series").textContent);
 let charts = [];
 

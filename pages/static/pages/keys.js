@@ -1,4 +1,4 @@
-// "/" comes to the search box; the arrows walk from it through the results and back.
+// "/" focuses the search box; the arrow keys move through the results and back.
 const walk = (links, place, box) => {
   const target = place < 0 ? box : links[Math.min(place, links.length - 1)];
   if (target) target.focus();

@@ -1,4 +1,4 @@
-// Puts calls on top of the table as the server tells of them; without it the page shows the newest.
+// Adds calls at the top of the table as they arrive; without it, the page shows the newest.
 const MOST_ROWS = 200;
 const table = document.getElementById("calls");
 const rows = table.tBodies[0];
@@ -14,7 +14,7 @@ const listen = () => {
   source.onopen = () => { state.textContent = "Live: new calls appear on top."; };
   source.onerror = () => {
     const isOver = source.readyState === EventSource.CLOSED;
-    state.textContent = isOver ? "The server does not tell of calls any more; reload." : "Not connected; trying again.";
+    state.textContent = isOver ? "The server no longer reports calls; reload." : "Not connected; trying again.";
   };
   source.addEventListener("calls", (event) => {
     last = event.lastEventId;

@@ -1,4 +1,4 @@
-// Shows the Markdown of a text area beside it, as the server renders and cleans it.
+// Shows the Markdown of a text area next to it, as rendered and sanitised by the server.
 "use strict";
 
 const PAUSE = 400;
@@ -15,11 +15,11 @@ function previewOf(area) {
       headers: { "X-CSRFToken": token },
       body,
     });
-    shown.innerHTML = answer.ok ? await answer.text() : "The preview does not answer.";
+    shown.innerHTML = answer.ok ? await answer.text() : "The preview is not available.";
   }
 
   shown.className = "skill-preview";
-  shown.tabIndex = 0; // a keyboard scrolls it too
+  shown.tabIndex = 0; // so that the keyboard can scroll it
   shown.role = "region";
   shown.ariaLabel = "Preview";
   area.after(shown);
