@@ -74,8 +74,8 @@ def main() -> None:
     text = (
         f"{CALLS} sequential calls of `checkpoint_search` in one process, without HTTP. "
         "*Recording* is everything that handles the end of a call, as in a server: analytics, the "
-        f"audit log and the metrics; separate threads write it concurrently, {written} of {CALLS} calls "
-        f"here. At most {LIMIT_MS} ms are allowed.\n\n{table}"
+        "audit log and the metrics; separate threads write it concurrently, "
+        f"{written} of {CALLS} calls here. At most {LIMIT_MS} ms are allowed.\n\n{table}"
     )
     report.write("recording", "Recording calls", "make bench", text)
 
