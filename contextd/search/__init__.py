@@ -108,7 +108,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Found on first use: Django imports this package before there can be models."""
+    """Import on first use: Django imports this package before models can be loaded."""
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"contextd.search.{module}"), name)

@@ -1,4 +1,4 @@
-"""Embedding what was stored without a vector, or has only those of another model."""
+"""Embeds passages that have no vector, or only vectors of another model."""
 
 import logging
 import time
@@ -21,9 +21,9 @@ logger = logging.getLogger(__name__)
 
 
 def embed_pending() -> int:
-    """Embed for a while; what is left then is queued again. Returns how many were embedded.
+    """Embed for a while, queue the rest again, and return how many passages were embedded.
 
-    Jobs go first, since they make more to find: embedding takes most of a small machine.
+    Jobs go first, since they create more to find: embedding takes most of a small machine.
     """
     done = 0
     if jobs.are_running():
@@ -39,19 +39,19 @@ def embed_pending() -> int:
                     embed_soon()
                     break
     except EmbeddingUnavailable as error:
-        logger.warning("passages go on waiting to be embedded: %s", error)
+        logger.warning("passages are still waiting to be embedded: %s", error)
     return done
 
 
 def embed_soon() -> None:
-    """Have a worker embed what is pending; each minute one looks for itself."""
+    """Have a worker embed pending passages; each minute, one also checks without being asked."""
     jobs.defer(storing.EMBED_PENDING)
 
 
 def embed_batches() -> Generator[int, None, None]:
-    """Embed what is pending, the newest first; yields how many were embedded of each batch.
+    """Embed pending passages, the newest first; yield the number of each batch.
 
-    Ends at once when another worker is at it; raises EmbeddingUnavailable.
+    End at once if another worker is embedding. Raise EmbeddingUnavailable.
     """
     if not count_pending():
         return
@@ -65,7 +65,7 @@ def embed_batches() -> Generator[int, None, None]:
 
 
 def count_pending() -> int:
-    """How many passages have no vector of the model that the settings name."""
+    """Return how many passages have no vector of the configured model."""
     space = vectors.space_of(embedding.model())
     covered = Coverage.objects.filter(space=space).aggregate(n=Sum("passages", default=0))
     stored = Collection.objects.aggregate(n=Sum("passages", default=0))
@@ -87,7 +87,7 @@ def _batches(space: str) -> Iterator[list[Passage]]:
 
 
 def _embed(batch: Sequence[Passage]) -> int:
-    """In halves, down to a single passage, while the backend refuses one of them."""
+    """Embed a batch; halve it, down to single passages, while the backend refuses one of them."""
     texts = [passages.under(passage.headline, passage.text) for passage in batch]
     try:
         embedded = embedding.embed(texts, BATCH_SECONDS)
@@ -95,14 +95,14 @@ def _embed(batch: Sequence[Passage]) -> int:
         if len(batch) > 1:
             half = len(batch) // 2
             return _embed(batch[:half]) + _embed(batch[half:])
-        logger.warning("passage %d stays found by words alone: %s", batch[0].pk, error)
+        logger.warning("passage %d can be found by words only: %s", batch[0].pk, error)
         return 0
     _keep(batch, embedded)
     return len(batch)
 
 
 def _keep(batch: Sequence[Passage], embedded: Embedded) -> None:
-    """A transaction for each collection, so that no lock is waited for while another is held."""
+    """Store vectors, one transaction per collection, so that no lock waits for another."""
     vectors_of = dict(zip(batch, embedded.vectors, strict=True))
     by_collection = sorted(batch, key=lambda passage: passage.collection_id)
     for collection_id, group in groupby(by_collection, lambda passage: passage.collection_id):
@@ -115,13 +115,13 @@ def _keep(batch: Sequence[Passage], embedded: Embedded) -> None:
 
 
 def forget_vectors() -> None:
-    """Make everything pending for the model that the settings name."""
+    """Make every passage pending for the configured model."""
     if space := vectors.space_of(embedding.model()):
         _clear(space)
 
 
 def forget_other_spaces() -> list[str]:
-    """Remove what other models have embedded; says which spaces that were."""
+    """Remove the vectors of other models; return the names of their spaces."""
     space = vectors.space_of(embedding.model())
     others = list(Space.objects.exclude(name=space).values_list("name", flat=True))
     for other in others:

@@ -1,6 +1,6 @@
-"""Which passages are worth ranking: the nearest in meaning and the richest in words.
+"""Selects passages worth ranking: the nearest in meaning and the best by BM25.
 
-Records are filtered here, before the cut, so a filter never costs a result.
+Records are filtered here, before the limit, so a filter never costs a result.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,23 +15,22 @@ from contextd.search.scope import Scope
 
 RICHEST = MOST_NEAREST = 100
 NEAREST_OF_RECORD, LEAST_NEAREST = 10, 50
-"""So many of the nearest for each record asked for. Of the five best of 10,000 checkpoints none is
-missed with 50 of them, where as many of the richest as here are looked at too.
-"""
+"""Number of nearest passages per requested record, and their minimum in total. With 50 of them and
+as many of the best by BM25, none of the top five of 10,000 checkpoints is missed."""
 
 MOST_POSTINGS = 10_000
-"""So many entries are read, those of the rarest words; the others rank what these find."""
+"""Maximum number of postings read, those of the rarest words; the others only rank the results."""
 
 EXACT_PER_ROOT = 30
 """All n vectors of a scope are compared up to n = 30 * sqrt(N), with N in the whole index.
 
-Comparing takes 1.5 µs for each; the index, where one in N / n is of the scope, 1.3 ms * N / n.
+A comparison takes 1.5 µs; the index takes 1.3 ms * N / n, if one in N / n is in the scope.
 """
 
 FURTHEST_PER_ROOT = 7
-"""With a condition on records, whose number is not known, the index is searched for a hundred
-passages through 7 * sqrt(N) of them at most; where that gives too few, few pass: all are compared.
-"""
+"""With a condition on records, which matches an unknown number, the index is searched for a hundred
+passages through at most 7 * sqrt(N) of them; if that finds too few, few match, and all are
+compared."""
 
 MOST_EF_SEARCH = 1000
 MOST_SCANNED = 20_000
@@ -60,7 +59,7 @@ OF_RECORDS = "WHERE EXISTS (SELECT FROM search_passage WHERE id = passage_id {re
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the query, how many passages have it, and how much it counts."""
+    """A word of the query, how many passages contain it, and its weight."""
 
     number: int
     passages: int
@@ -69,23 +68,23 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Passages worth ranking; `exhausted` when looking deeper finds no more."""
+    """Passages worth ranking; `exhausted` if looking deeper finds no more."""
 
     passages: set[int]
     exhausted: bool
 
 
 def asked_in(domain: str, query: str) -> dict[int, float]:
-    """How much each word of the query counts before its rarity, by number."""
+    """Return the weight of each word of the query, before its rarity, by number."""
     weights = terms.query_weights(query)
     return {terms.number(domain, term): weight for term, weight in weights.items()}
 
 
 def asked_words(scope: Scope, asked: Mapping[int, float]) -> list[Word]:
-    """Those words, the rarest first; those that stand nowhere in the scope count too.
+    """Return the words, rarest first, including those that occur nowhere in the scope.
 
-    What is asked for and not there is missed: without it, a record that shares one word of ten
-    with the query would seem to have all that can be had, above all where little is stored.
+    Missing words must count: without them, a record that shares one word of ten with the query
+    would seem to be a full match, above all where little is stored.
     """
     words = [
         Word(number, containing, weight * terms.rarity(scope.passages, containing))
@@ -96,21 +95,21 @@ def asked_words(scope: Scope, asked: Mapping[int, float]) -> list[Word]:
 
 
 def by_words(scope: Scope, words: Sequence[Word], depth: int) -> Candidates:
-    """A hundred passages; each step deeper reads that much more."""
+    """Return a hundred passages; each step deeper reads that much more."""
     asked = _rarest(words, MOST_POSTINGS * depth)
     rich = richest(scope, asked, RICHEST * depth) if asked else []
     return Candidates(set(rich), len(rich) < RICHEST * depth and len(asked) == len(words))
 
 
 def by_meaning(scope: Scope, vector: Vector | None, records: int, depth: int) -> Candidates:
-    """Ten passages for each record that is asked for, up to a hundred; deeper, that much more."""
+    """Return ten passages per requested record, up to a hundred; deeper, that much more."""
     most = depth * min(MOST_NEAREST, max(LEAST_NEAREST, NEAREST_OF_RECORD * records))
     near = nearest(scope, vector, most) if vector and scope.covered else []
     return Candidates(set(near), len(near) < most)
 
 
 def nearest(scope: Scope, vector: Vector, limit: int) -> list[int]:
-    """By meaning; of a small scope exactly, else by the index."""
+    """Return the nearest passages: exact in a small scope, otherwise by the index."""
     records, parameters = scope.records
     within = f"{WITHIN} {records}"
     here = [scope.space, scope.collections, *parameters]
@@ -131,14 +130,14 @@ def nearest(scope: Scope, vector: Vector, limit: int) -> list[int]:
 
 
 def _rarest(words: Sequence[Word], most_postings: int) -> Sequence[Word]:
-    """At least one, however many passages have it."""
+    """Return the rarest words; at least one, however many passages contain it."""
     totals = accumulate(word.passages for word in words)
     affordable = sum(total <= most_postings for total in totals)
     return words[: max(1, affordable)]
 
 
 def richest(scope: Scope, words: Sequence[Word], limit: int) -> list[int]:
-    """By BM25 of these words."""
+    """Return the best passages by BM25 of these words."""
     records, parameters = scope.records
     statement = RICHEST_PASSAGES.format(of_records=OF_RECORDS if records else "")
     asked = [[word.number for word in words], [word.weight for word in words]]

@@ -1,4 +1,4 @@
-"""What of a text answers a query, for people: the words that matched, and the place they stand."""
+"""Excerpts for people: the matching words of a text, and the passage around them."""
 
 import re
 from bisect import bisect_left
@@ -9,7 +9,7 @@ from contextd.search import terms
 
 LENGTH = 280
 LEAD = 60
-"""So much stands before the first word that matched."""
+"""Number of characters before the first matching word."""
 MOST_READ = 4_000
 _WORD = re.compile(r"\w+")
 
@@ -23,7 +23,7 @@ class Piece:
 
 
 def excerpt(query: str, text: str) -> list[Piece]:
-    """The part of the text in which most words of the query stand, in one line."""
+    """Return the part of the text that contains most words of the query, on one line."""
     line = " ".join(text[:MOST_READ].split())
     begin, end = _densest(matches(query, line), len(line))
     pieces = marked(query, line[begin:end])
@@ -33,7 +33,7 @@ def excerpt(query: str, text: str) -> list[Piece]:
 
 
 def marked(query: str, text: str) -> list[Piece]:
-    """All of the text, in pieces."""
+    """Return the whole text, in pieces."""
     pieces, done = [], 0
     for begin, end in matches(query, text):
         if begin > done:
@@ -44,14 +44,14 @@ def marked(query: str, text: str) -> list[Piece]:
 
 
 def matches(query: str, text: str) -> list[Span]:
-    """Where words stand that the query has too, whatever their endings."""
+    """Return the positions of words that the query contains too, whatever their endings."""
     asked = set(terms.terms(query))
     words = _WORD.finditer(text)
     return [word.span() for word in words if not asked.isdisjoint(terms.terms(word[0]))]
 
 
 def _densest(spans: Sequence[Span], length: int) -> Span:
-    """The window of LENGTH characters that holds most of the spans, the first of such."""
+    """Return the first window of LENGTH characters that contains the most spans."""
     begins = [begin for begin, _ in spans]
     held = [
         bisect_left(begins, begin + LENGTH - LEAD) - place for place, begin in enumerate(begins)

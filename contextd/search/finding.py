@@ -1,4 +1,4 @@
-"""Finding records by words and meaning."""
+"""Finds records by words and meaning."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ from contextd.search.scope import Scope
 QUERY_SECONDS = 20
 SHARE_FOR_EMBEDDING = 0.5
 DEPTHS = (1, 8, 64)
-"""How far each attempt looks when the one before found passages of too few records."""
+"""Factors for how deep each attempt looks, if the previous one found too few records."""
 
 RATE = """
 SELECT passage.id, passage.record_id,
@@ -41,7 +41,7 @@ LEFT JOIN search_embedding AS embedding
 THESE = "id = ANY(%s)"
 ALL = "collection_id = ANY(%s) {records}"
 FEW = 300
-"""So many passages are all rated, which takes less time than to choose among them."""
+"""Up to this number, all passages are rated: that takes less time than to select some."""
 
 READ = """
 SELECT id, headline, coalesce(nullif(text, ''), headline), first_line, last_line,
@@ -55,7 +55,7 @@ logger = logging.getLogger(__name__)
 
 
 class Text(NamedTuple):
-    """What is read of a passage that comes near the best."""
+    """The text of a passage that is among the best."""
 
     headline: str
     text: str
@@ -66,7 +66,7 @@ class Text(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """What is searched, as callers say it."""
+    """The scope of a search, as callers describe it."""
 
     domain: str
     projects: frozenset[int] | None
@@ -86,7 +86,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many passages there are, and how many of them have a vector."""
+    """The number of passages, and how many of them have a vector."""
 
     passages: int
     embedded: int
@@ -98,7 +98,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A record and its best passage; `score` is from 0 to 1, and so are its parts."""
+    """A record and its best passage; `score` and its parts range from 0 to 1."""
 
     record_id: int
     headline: str
@@ -117,7 +117,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Hits, the best first; `pending` passages of what was searched have no vector yet."""
+    """Hits, the best first; `pending` passages in the scope have no vector yet."""
 
     hits: list[Hit]
     pending: int
@@ -125,7 +125,7 @@ class Found:
 
     @property
     def notice(self) -> str | None:
-        """What a reader should know about how complete this is."""
+        """A remark for readers on how complete the results are."""
         if not self.by_meaning:
             return "The embedding backend does not answer: found by words alone."
         if self.pending:
@@ -144,11 +144,11 @@ def find(
     headline: str | None = None,
     weights: Weights = RECIPE,
 ) -> Found:
-    """The records that answer the query best, at most one hit each; not in a transaction.
+    """Return the best records, at most one hit each. Call it outside of transactions.
 
-    `projects` is None for all of them, `shared` adds what belongs to none, `records` are those of
-    the domain that may be found. `headline` is what the records' own are compared with, by default
-    the query.
+    `projects` is None for all of them, `shared` adds records without a project, `records` are those
+    of the domain that may be found. `headline` is compared with the records' headlines; the query
+    is the default.
     """
     return _search(
         query,
@@ -169,7 +169,7 @@ def find_passages(
     limit: int,
     weights: Weights = RECIPE,
 ) -> Found:
-    """As `find`, but the best passages, of whichever records they are."""
+    """Return the best passages, as `find` does, but without grouping them by record."""
     return _search(
         query,
         Where(domain, projects, False, records),
@@ -181,41 +181,41 @@ def find_passages(
 
 
 def coverage(domain: str, projects: frozenset[int] | None) -> Coverage:
-    """How much is found by words, and how much of that by meaning too."""
+    """Return how many passages can be found by words, and how many also by meaning."""
     where = Where(domain, projects, False, None).look(vectors.space_of(embedding.model()))
     return Coverage(where.passages, where.covered)
 
 
 def texts(domain: str, record_id: int) -> list[str]:
-    """The passages of a record, in their order."""
+    """Return the texts of a record's passages, in order."""
     own = Passage.objects.filter(collection__domain=domain, record_id=record_id)
     return list(own.order_by("ordinal").values_list("text", flat=True))
 
 
 def passages_of(domain: str, record_id: int, most: int) -> list[Passage]:
-    """The first ones of a record, in their order, to read."""
+    """Return the first passages of a record, in order, for reading."""
     own = Passage.objects.filter(collection__domain=domain, record_id=record_id)
     return list(own.only("headline", "text", "first_line", "last_line").order_by("ordinal")[:most])
 
 
 class Meaning:
-    """A query on its way to a vector, for which whoever searches waits as late as possible."""
+    """A query that is being embedded; the search waits for the vector as late as possible."""
 
     def __init__(self, query: str) -> None:
-        # Half of the time there is, so that the search by words has the rest.
+        # Half of the available time, so that the search by words has the rest.
         self._seconds = min(QUERY_SECONDS, SHARE_FOR_EMBEDDING * limits.time_left())
         self._asked = embedding.begin_query(query, self._seconds)
 
     @cached_property
     def space(self) -> str | None:
-        """Where to compare it, known before the vector is in all but a first search."""
+        """The space to compare it in, known before the vector is, except in the first search."""
         if expected := embedding.expected_space():
             return expected
         return self._embedded.space if self._embedded else vectors.space_of(embedding.model())
 
     @property
     def vector(self) -> Vector | None:
-        """None when the backend does not answer, or has another space now than was expected."""
+        """The vector; None if the backend does not answer, or its space has changed."""
         if self._embedded and self._embedded.space == self.space:
             return self._embedded.vectors[0]
         return None
@@ -248,7 +248,7 @@ def _search(
 
 
 def _rated(where: Scope, words: Sequence[Word], meaning: Meaning, limit: int) -> list[Rated]:
-    """The passages worth ranking, of as many records as are asked for where there are so many."""
+    """Return the passages worth ranking, from as many records as requested if there are enough."""
     if where.passages <= FEW:
         return _rate(where, None, words, meaning.vector)
     rated: list[Rated] = []
@@ -265,7 +265,7 @@ def _rated(where: Scope, words: Sequence[Word], meaning: Meaning, limit: int) ->
 def _rate(
     where: Scope, passages: set[int] | None, words: Sequence[Word], vector: Vector | None
 ) -> list[Rated]:
-    """These passages, or with None all that there are."""
+    """Rate these passages, or all if None."""
     records, of_records = where.records
     if passages is None:
         condition, parameters = ALL.format(records=records), [where.collections, *of_records]
@@ -277,8 +277,8 @@ def _rate(
         SparseVector({word.number: word.weight for word in words}, TERM_SPACE).to_text(),
     ]
     rows = limits.rows(RATE.format(passages=condition), [*asked, *parameters, where.space])
-    # Without a vector a passage is taken for an average one, so that its words decide; without
-    # words of the query either, nothing speaks for it.
+    # A passage without a vector is treated as average, so that its words decide; if the query has
+    # no words either, nothing speaks for it.
     cosines = [cosine for _, _, cosine, _ in rows if cosine is not None]
     average = fmean(cosines) if cosines else 0.0
     return [
@@ -324,7 +324,7 @@ def _hits(
 
 
 def _read(near: Sequence[Rated], headline: str) -> dict[int, Text]:
-    """By passage; those that were deleted meanwhile are missing."""
+    """Return the texts by passage; passages deleted in the meantime are missing."""
     parameters: dict[str, Any] = {
         "headline": headline[:MOST_COMPARED].replace("\0", " "),
         "most_compared": MOST_COMPARED,

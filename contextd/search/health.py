@@ -1,4 +1,4 @@
-"""Whether texts can be embedded: a part of `status`."""
+"""Checks whether texts can be embedded: a part of `status`."""
 
 from django.core.cache.backends.locmem import LocMemCache
 
@@ -22,5 +22,5 @@ def _problem() -> str:
     try:
         embedding.embed(["ready"], PROBE_SECONDS)
     except EmbeddingUnavailable as error:
-        return f"{error}; what is saved meanwhile is found by its words"
+        return f"{error}; until then, new records are found by words only"
     return ""

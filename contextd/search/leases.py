@@ -1,4 +1,4 @@
-"""One worker at a time embeds for a space; if it dies, the next one may soon."""
+"""One worker at a time embeds for a space; if it dies, the next one can take over soon."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ class Lease:
         return self._replace(is_free, now + DURATION)
 
     def renew(self) -> bool:
-        """Whether it was still ours."""
+        """Renew the lease; return whether it was still ours."""
         return self._replace(Q(leased_until=self._until), timezone.now() + DURATION)
 
     def give_back(self) -> None:
@@ -39,7 +39,7 @@ class Lease:
 
 @contextmanager
 def leased(space: str) -> Iterator[Lease | None]:
-    """None when another worker has the lease."""
+    """Take the lease; yield None if another worker has it."""
     lease = Lease(space)
     if not lease.take():
         yield None

@@ -1,4 +1,4 @@
-"""What is searched: passages of records, the words in them, the vectors of their meaning.
+"""The search index: passages of records, their words, and the vectors of their meaning.
 
 Passages and all counts of a collection change only under a lock on its `Collection` row, so the
 counts stay exact and writers cannot deadlock over single words.
@@ -13,11 +13,11 @@ from pgvector.django import HalfVectorField, SparseVectorField
 from contextd.models import Project
 
 TERM_SPACE = 1_000_000_000
-"""Words are hashed into that many numbers, the most that a `sparsevec` can tell apart."""
+"""Number of hash values of words, the maximum that a `sparsevec` can distinguish."""
 
 
 class RealField(models.FloatField[Any, Any]):
-    """A float of four bytes."""
+    """A four-byte float."""
 
     def db_type(self, connection: Any) -> str:
         return "real"
@@ -73,8 +73,8 @@ class Passage(models.Model):
 class Posting(models.Model):
     """A word in a passage, with its saturated BM25 weight.
 
-    No constraint and no index but the key, which has the weight too: there are a hundred for
-    each passage, and they are only read by word.
+    No constraint and no index but the key, which includes the weight: there are a hundred postings
+    per passage, and they are only read by word.
     """
 
     pk = models.CompositePrimaryKey("term", "collection", "passage")
@@ -92,7 +92,7 @@ class Posting(models.Model):
 
 
 class TermCount(models.Model):
-    """In how many passages of a collection a word stands."""
+    """The number of passages of a collection that contain a word."""
 
     pk = models.CompositePrimaryKey("term", "collection")
     term = models.IntegerField()
@@ -106,7 +106,7 @@ class TermCount(models.Model):
 
 
 class Space(models.Model):
-    """What one model makes vectors of one size in; those of two spaces are never compared."""
+    """Vectors of one model and size; vectors of different spaces are never compared."""
 
     name = models.CharField(max_length=250, primary_key=True, help_text="model:dimensions")
     dimensions = models.PositiveSmallIntegerField()
@@ -120,7 +120,7 @@ class Space(models.Model):
 
 
 class Embedding(models.Model):
-    """The vector of a passage in a space; of the passage it repeats what filters need."""
+    """The vector of a passage in a space; it repeats the columns of the passage used in filters."""
 
     pk = models.CompositePrimaryKey("passage", "space")
     passage = models.ForeignKey(Passage, models.DO_NOTHING, db_index=False, related_name="+")
@@ -133,7 +133,8 @@ class Embedding(models.Model):
 
     class Meta:
         indexes = [
-            # With the record, since by that alone Postgres reads the vectors of all domains.
+            # Includes the record: with an index on the record alone, Postgres reads vectors of all
+            # domains.
             models.Index(fields=["collection", "space", "record_id"], name="search_vector_place"),
         ]
 
@@ -142,7 +143,7 @@ class Embedding(models.Model):
 
 
 class Coverage(models.Model):
-    """How many passages of a collection have a vector in a space."""
+    """The number of passages of a collection that have a vector in a space."""
 
     pk = models.CompositePrimaryKey("collection", "space")
     collection = models.ForeignKey(Collection, models.CASCADE, db_index=False, related_name="+")

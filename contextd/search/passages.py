@@ -1,4 +1,4 @@
-"""Cutting a text into passages that an embedding model reads whole."""
+"""Cuts texts into passages that an embedding model can read whole."""
 
 import hashlib
 import re
@@ -41,20 +41,20 @@ class CutText:
 
 
 def under(headline: str, text: str) -> str:
-    """A passage with its headline in front, so that it stands alone."""
+    """Return a passage with its headline in front, so that it is self-contained."""
     if not headline or text.startswith(headline):
         return text
     return f"{headline}\n{text}" if text else headline
 
 
 def hash_of(headline: str, text: str) -> str:
-    """The same for passages with the same words and the same vector."""
+    """Return a hash that is equal for passages with the same words and the same vector."""
     content = f"{terms.VERSION}\0{headline}\0{text}"
     return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
 
 
 def cut(headline: str, body: str) -> CutText:
-    """Nothing is left out: a headline too long to repeat is cut as the start of the text."""
+    """Cut a text completely: a headline too long to repeat is cut as the start of the text."""
     headline = headline.strip()
     headline_spans, spans = tokenizer.spans(headline), tokenizer.spans(body)
     count = len(headline_spans) + len(spans)
@@ -83,7 +83,7 @@ def _cut_under(
 
 
 def _bounded(spans: list[Span]) -> list[Span]:
-    """Packed data is one token to the tokenizer, however long."""
+    """Split longer spans: the tokenizer treats packed data as one token of any length."""
     return [
         (start, min(start + LONGEST_SPAN, end))
         for first, end in spans
@@ -92,7 +92,7 @@ def _bounded(spans: list[Span]) -> list[Span]:
 
 
 def _windows(text: str, spans: list[Span], room: int) -> Iterator[Span]:
-    """Parts of at most `room` tokens that overlap a little and end at the best border there is."""
+    """Yield overlapping parts of at most `room` tokens that end at the best possible boundary."""
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
     start = 0
     while spans:
@@ -124,7 +124,7 @@ def _first_border(text: str, low: int, high: int) -> int:
 
 
 def _passage(text: str, start: int, end: int, lines_above: int = 0) -> Passage:
-    """Without the blank lines around it."""
+    """Return the passage without the blank lines around it."""
     part = text[start:end]
     start += len(part) - len(part.lstrip("\r\n"))
     part = part.strip("\r\n").rstrip()

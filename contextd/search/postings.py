@@ -1,6 +1,6 @@
-"""Which words stand in which passages, and in how many: what BM25 reads.
+"""The words of passages and their counts, which BM25 reads.
 
-Callers hold the lock on the collection's row, so a change never meets another.
+Callers hold the lock on the collection's row, so concurrent changes are impossible.
 """
 
 from collections import Counter
@@ -70,12 +70,12 @@ def remove(collection_id: int, passages: Sequence[Passage]) -> None:
 
 
 def add_words(collection_id: int, passages: Sequence[Passage]) -> None:
-    """Without counting them; see `recount`."""
+    """Add the words without counting them; see `recount`."""
     _write([INSERT], _words_of(collection_id, passages))
 
 
 def remove_words(collection_id: int, passages: Sequence[Passage]) -> None:
-    """Without counting them; see `recount`."""
+    """Remove the words without counting them; see `recount`."""
     _write([DELETE], _words_of(collection_id, passages))
 
 
@@ -86,7 +86,7 @@ def recount(collection_id: int, numbers: Mapping[int, int]) -> None:
 
 
 def remove_orphans() -> None:
-    """Remove the words of passages that are no more."""
+    """Remove the words of passages that no longer exist."""
     _write([DELETE_ORPHANS], {})
 
 
@@ -104,7 +104,7 @@ def _words_of(collection_id: int, passages: Sequence[Passage]) -> dict[str, Any]
 
 
 def _array(numbers: Iterable[float]) -> str:
-    """As PostgreSQL reads it: made here in a quarter of the time the driver takes for a list."""
+    """Return PostgreSQL's text format, in a quarter of the driver's time for a list."""
     return f"{{{','.join(map(str, numbers))}}}"
 
 

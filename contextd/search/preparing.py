@@ -1,4 +1,4 @@
-"""All that is made of a text before it is stored: passages, words, vectors."""
+"""Prepares a text for storage: passages, words and vectors."""
 
 import logging
 from collections import Counter
@@ -21,7 +21,7 @@ _is_later: ContextVar[bool] = ContextVar("is_later", default=False)
 
 @contextmanager
 def embedding_later() -> Iterator[None]:
-    """Within it `prepare` only cuts, for many records at once; a worker embeds them soon."""
+    """Let `prepare` only cut within the block, for many records; a worker embeds them soon."""
     token = _is_later.set(True)
     try:
         yield
@@ -31,7 +31,7 @@ def embedding_later() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a longer text, which has a headline of its own; lines are counted from 1."""
+    """A piece of a longer text with its own headline; lines are counted from 1."""
 
     headline: str
     text: str
@@ -51,7 +51,7 @@ class PreparedPassage:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a record is found by, ready to be stored; `space` is None while it is not embedded."""
+    """The search data of a record, ready to be stored; `space` is None until it is embedded."""
 
     passages: Sequence[PreparedPassage]
     token_count: int
@@ -63,12 +63,12 @@ class Prepared:
 
     @property
     def notice(self) -> str | None:
-        """Return the remark for the caller that saves a record not embedded yet."""
+        """The remark for callers that save a record that is not embedded yet."""
         return None if self.embedded else NOT_EMBEDDED
 
 
 def cut(headline: str, body: str = "") -> Prepared:
-    """Found by its words at once, by its meaning when a worker comes to embed it.
+    """Cut a text: found by words at once, by meaning when a worker has embedded it.
 
     `token_count` is that of all-MiniLM-L6-v2's tokenizer, whatever model embeds.
     """
@@ -76,7 +76,7 @@ def cut(headline: str, body: str = "") -> Prepared:
 
 
 def cut_parts(parts: Iterable[Part]) -> Prepared:
-    """`cut` for what is in pieces already; none of its passages has text of two of them."""
+    """Cut parts as `cut` does; no passage contains text of two parts."""
     made: list[PreparedPassage] = []
     tokens = 0
     for part in parts:
@@ -87,14 +87,14 @@ def cut_parts(parts: Iterable[Part]) -> Prepared:
 
 
 def prepare(headline: str, body: str = "") -> Prepared:
-    """As `cut`, and embedded where the backend answers in time; not in a transaction."""
+    """Cut, and embed if the backend answers in time. Call it outside of transactions."""
     return prepare_many([(headline, body)])[0]
 
 
 def prepare_many(texts: Sequence[tuple[str, str]]) -> list[Prepared]:
-    """`prepare` for pairs of headline and body, embedded together: all of them or none.
+    """Prepare pairs of headline and body, embedded together: all of them or none.
 
-    What is the same is embedded once.
+    Equal texts are embedded once.
     """
     texts_cut = [cut(headline, body) for headline, body in texts]
     if _is_later.get():
@@ -113,7 +113,7 @@ def prepare_many(texts: Sequence[tuple[str, str]]) -> list[Prepared]:
 
 
 def meanings_of(text: Prepared) -> list[str]:
-    """What is embedded, a string for each passage."""
+    """Return the texts to embed, one string per passage."""
     return [passages.under(passage.headline, passage.text) for passage in text.passages]
 
 

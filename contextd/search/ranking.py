@@ -1,6 +1,6 @@
-"""How well a passage answers a query: one absolute number, made of three parts.
+"""Scores how well a passage answers a query: one absolute number with three parts.
 
-cosine + 0.7 * BM25 / (the most BM25 could give this query) + 0.2 * likeness of the headlines
+cosine + 0.7 * BM25 / (maximum BM25 for this query) + 0.2 * similarity of the headlines
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,7 +11,7 @@ from operator import itemgetter
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each part adds to a score; they need not add up to one."""
+    """The weight of each part of a score; they need not add up to one."""
 
     meaning: float = 1.0
     words: float = 0.7
@@ -27,9 +27,9 @@ RECIPE = Weights()
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """A passage with what it has in common with the query; each part is at most 1.
+    """A passage and its similarity to the query; each part is at most 1.
 
-    `meaning` stands for the cosine of a passage that has no vector yet.
+    `meaning` replaces the cosine of a passage that has no vector yet.
     """
 
     passage_id: int
@@ -47,7 +47,7 @@ class Rated:
         )
 
     def score(self, weights: Weights) -> float:
-        """The value as a part of the most there could be, from 0 to 1."""
+        """Return the value relative to the maximum, from 0 to 1."""
         return min(1.0, max(0.0, self.value(weights) / weights.most))
 
 
@@ -55,12 +55,12 @@ Choose = Callable[[Iterable[Rated], Weights, int], list[Rated]]
 
 
 def best_passages(rated: Iterable[Rated], weights: Weights, limit: int) -> list[Rated]:
-    """Whichever records they are of, the best first."""
+    """Return the best passages of any record, the best first."""
     return nlargest(limit, rated, key=lambda passage: passage.value(weights))
 
 
 def best_of_records(rated: Iterable[Rated], weights: Weights, limit: int) -> list[Rated]:
-    """Each record with its best passage, the best first."""
+    """Return each record with its best passage, the best first."""
     best: dict[int, tuple[float, Rated]] = {}
     for passage in rated:
         value = passage.value(weights)
@@ -72,7 +72,7 @@ def best_of_records(rated: Iterable[Rated], weights: Weights, limit: int) -> lis
 def within_reach(
     rated: Sequence[Rated], weights: Weights, limit: int, choose: Choose = best_of_records
 ) -> Sequence[Rated]:
-    """Those that may be among the best once headlines, which are not yet, are compared."""
+    """Return those that can still be among the best once headlines have been compared."""
     leaders = choose(rated, weights, limit)
     if len(leaders) < limit:
         return rated

@@ -1,4 +1,4 @@
-"""What can be searched: each app registers its kind of record."""
+"""The registry of searchable records: each app registers its kind."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ History = Callable[[Caller, Any], "Iterable[Happening]"]
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """What somebody did to a record; `who` is a principal, or a person's name."""
+    """Something done to a record; `who` is a principal, or a person's name."""
 
     at: datetime
     who: str
@@ -30,12 +30,12 @@ def nothing_else(caller: Caller, record: Any) -> Iterable[Happening]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Domain:
-    """A kind of record: `title` is its plural, `url_of` where people edit that of an id.
+    """A kind of record: `title` is its plural, `url_of` the address where an id is edited.
 
-    `fields` are the names of the fields and properties that people read, the foremost first;
-    `history` is what happened to a record beside what was done in the admin. `use_is_known` where
-    a call tells which record it is about; those of other kinds are read elsewhere. `found_by` is
-    the operation that searches them.
+    `fields` are the names of the fields and properties that people read, the most important first;
+    `history` is what happened to a record besides edits in the admin. `use_is_known` if calls state
+    which record they are about; records of other kinds are read elsewhere. `found_by` is the
+    operation that searches them.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Domain:
     use_is_known: bool = True
 
     def shown_to(self, caller: Caller) -> QuerySet[Any]:
-        """`visible_to`, with the records that the fields lead to."""
+        """Return `visible_to`, with the records that the fields lead to."""
         records = self.visible_to(caller)
         return records.select_related(*self.relations(records.model))
 
@@ -75,8 +75,10 @@ def register_records(
     history: History = nothing_else,
     use_is_known: bool = True,
 ) -> None:
-    """The records of a model: its manager knows which are `visible_to` a caller, the admin edits
-    them, and who may not call the operation `found_by` sees none.
+    """Register the records of a model.
+
+    Its manager defines which are `visible_to` a caller, the admin edits them, and callers who may
+    not call the operation `found_by` see none.
     """
 
     def visible_to(caller: Caller) -> QuerySet[Any]:

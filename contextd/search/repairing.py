@@ -1,6 +1,7 @@
-"""Making anew what is derived from the text of passages: words, postings and all counts.
+"""Rebuilds what is derived from the text of passages: words, postings and all counts.
 
-Each step is a short transaction, so saves and searches go on; a second run ends what one began.
+Each step is a short transaction, so saves and searches continue; a second run completes an
+interrupted one.
 """
 
 from collections import Counter
@@ -14,7 +15,7 @@ BATCH = 200
 
 
 def repair() -> Iterator[int]:
-    """Collection after collection; yields how many more passages were looked at."""
+    """Repair one collection after another; yield the number of passages checked in each step."""
     postings.remove_orphans()
     for collection in Collection.objects.order_by("pk"):
         after = 0

@@ -1,4 +1,4 @@
-"""What callers do with hits: keep those that are relevant, and join them with their records."""
+"""Filters relevant hits and joins them with their records."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -9,28 +9,29 @@ from contextd.search.finding import Hit
 
 MIN_SCORE = 0.15
 MIN_SCORE_BY_WORDS = 0.05
-"""The least score of a hit that has no vector yet, so that half of its score is missing."""
+"""Minimum score of a hit without a vector, which lacks half of its score."""
 
 MIN_SHARE = 0.5
-"""Of the best score: a hit that is far behind it only shares a word with the query."""
+"""Share of the best score: a hit far below it only shares a word with the query."""
 
 NOISE = 0.1
-"""Four of five unrelated notes score less, and at most 2 % of the right answers: measured with
-all-MiniLM-L6-v2 on 150 queries about notes and 95 about code of the evaluation sets."""
+"""Minimum score: four of five unrelated notes score less, and at most 2 % of the right answers,
+measured with all-MiniLM-L6-v2 on 150 queries about notes and 95 about code of the evaluation
+sets."""
 
 Record = TypeVar("Record", bound=Model)
 
 
 def with_records(hits: Sequence[Hit], records: "QuerySet[Record]") -> list[tuple[Hit, Record]]:
-    """Pair each hit with its record; one that was deleted since it was found is left out."""
+    """Pair each hit with its record; records deleted in the meantime are left out."""
     found = records.in_bulk([hit.record_id for hit in hits])
     return [(hit, found[hit.record_id]) for hit in hits if hit.record_id in found]
 
 
 def relevant(hits: Sequence[Hit], best: float, share: float = MIN_SHARE) -> list[Hit]:
-    """Return the hits that come near enough to the best score to be worth reading.
+    """Return the hits that are close enough to the best score to be worth reading.
 
-    `share` is what a hit that has a vector needs of it.
+    `share` is the part of it that a hit with a vector needs.
     """
     return [hit for hit in hits if hit.score >= _least(hit, best, share)]
 

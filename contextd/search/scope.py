@@ -1,4 +1,4 @@
-"""Where a search looks: which collections, and which of their records."""
+"""The scope of a search: which collections, and which of their records."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -38,8 +38,8 @@ SELECT ARRAY(SELECT id FROM looked),
 class Scope:
     """Collections of one domain, and a condition on `record_id` as SQL, empty for all.
 
-    `covered` of the passages have a vector in `space`, in which there are `indexed` altogether.
-    `containing` tells how many have each word of the query that stands somewhere in it.
+    `covered` of the passages have a vector in `space`, which has `indexed` in total. `containing`
+    counts the passages with each word of the query that occurs in the scope.
     """
 
     domain: str
@@ -61,9 +61,10 @@ def look_in(
     space: str | None,
     words: Iterable[int] = (),
 ) -> Scope:
-    """`projects` is None for all of them; `shared` adds what belongs to none; `words` by number.
+    """Return the scope.
 
-    No collection is in it when the condition on records can never be met.
+    `projects` is None for all of them; `shared` adds records without a project; `words` are given
+    by number. The scope has no collection if the condition on records can never be met.
     """
     try:
         condition = _condition(records)

@@ -1,4 +1,4 @@
-"""Keeping the passages of records, with all that is counted about them."""
+"""Stores the passages of records, with all counts about them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
@@ -20,7 +20,7 @@ Made = tuple[Prepared, list[Passage]]
 
 
 def store(domain: str, record_id: int, project_id: int | None, prepared: Prepared) -> None:
-    """Make these the passages of the record; one that has not changed keeps its vector.
+    """Make these the passages of the record; unchanged ones keep their vectors.
 
     Two writers of the same record must not meet here: write or lock the record's row first.
     """
@@ -28,7 +28,7 @@ def store(domain: str, record_id: int, project_id: int | None, prepared: Prepare
 
 
 def store_many(domain: str, project_id: int | None, records: Mapping[int, Prepared]) -> None:
-    """`store` for many records of one project: faster, and not slower with each."""
+    """Store many records of one project: faster than one by one, and not slower with each."""
     with transaction.atomic():
         spaces = {prepared.space for prepared in records.values() if prepared.space}
         for space in spaces:
@@ -53,13 +53,13 @@ def store_many(domain: str, project_id: int | None, records: Mapping[int, Prepar
 
 
 def forget(domain: str, record_ids: Iterable[int]) -> None:
-    """Remove all that these records are found by."""
+    """Remove everything that these records are found by."""
     with transaction.atomic():
         _remove(_locked_passages(domain, list(record_ids)))
 
 
 def lock(collection_ids: Iterable[int]) -> None:
-    """Wait for other writers of these collections; always in the same order."""
+    """Lock these collections, always in the same order, against other writers."""
     locked = Collection.objects.select_for_update(no_key=True).filter(pk__in=collection_ids)
     list(locked.order_by("pk"))
 
@@ -67,7 +67,7 @@ def lock(collection_ids: Iterable[int]) -> None:
 def _locked_passages(
     domain: str, record_ids: Sequence[int], collection_ids: Iterable[int] = ()
 ) -> list[Passage]:
-    """What there is of the records; their collections, and those given, are locked."""
+    """Return the passages of the records; their collections, and those given, are locked."""
     passages = Passage.objects.filter(collection__domain=domain, record_id__in=record_ids)
     lock({*collection_ids, *passages.values_list("collection_id", flat=True)})
     return list(passages.defer("headline", "text").order_by("collection_id"))
@@ -91,14 +91,14 @@ def _passages(collection: Collection, record_id: int, prepared: Prepared) -> lis
 
 
 def words_of(domain: str, counts: Mapping[str, int]) -> SparseVector:
-    """The words of a passage as a vector; its product with that of a query is their BM25."""
+    """Return the words of a passage as a vector; its product with a query's vector is the BM25."""
     weights = terms.weights(counts)
     numbered = {terms.number(domain, term): weight for term, weight in weights.items()}
     return SparseVector(numbered, TERM_SPACE)
 
 
 def _without_unchanged(stale: Sequence[Passage], made: Sequence[Passage]) -> list[Passage]:
-    """What is stale indeed; a new passage that is as an old one takes its number over."""
+    """Return the passages that really changed; equal new passages take over the old numbers."""
     known = {(p.collection_id, p.record_id, p.content_hash): p.pk for p in stale}
     for passage in made:
         same = (passage.collection_id, passage.record_id, passage.content_hash)
@@ -125,7 +125,7 @@ def _vectors_in(space: str, made: Iterable[Made]) -> dict[Passage, Vector]:
 
 
 def _remove(passages: Sequence[Passage]) -> None:
-    """Passages come sorted by collection."""
+    """Remove passages, which must be sorted by collection."""
     if not passages:
         return
     vectors.remove(passages)
@@ -137,7 +137,7 @@ def _remove(passages: Sequence[Passage]) -> None:
 
 
 def merge_projects(kept_id: int, absorbed_id: int) -> None:
-    """What was found in the absorbed project is found in the kept one from now on."""
+    """Move the passages of the absorbed project to the kept one."""
     with transaction.atomic():
         for absorbed in Collection.objects.filter(project_id=absorbed_id).order_by("pk"):
             kept, _ = Collection.objects.get_or_create(domain=absorbed.domain, project_id=kept_id)

@@ -1,4 +1,4 @@
-"""The words a text is found by, and what each of them weighs (BM25)."""
+"""The words that a text is found by, and their weights (BM25)."""
 
 import hashlib
 import math
@@ -14,12 +14,12 @@ from snowballstemmer.english_stemmer import EnglishStemmer
 from contextd.search.models import TERM_SPACE
 
 VERSION = 1
-"""Raise it when other words are made of a text: `reembed --repair` then makes all anew."""
+"""Increase it when the words of a text change: `reembed --repair` then rebuilds all."""
 
 SATURATION = 1.2
 LENGTH_SHARE = 0.75
 USUAL_LENGTH = 60
-"""Stands for the average length. Held constant, a weight depends on its passage alone; on four
+"""Replaces the average length. Held constant, a weight depends on its passage alone; on four
 evaluation sets that ranked as well as the true average, or better."""
 
 LONGEST_SPLIT = 60
@@ -32,7 +32,7 @@ you your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
-# Thai, Lao, Myanmar, Khmer, kana, Han, Hangul: word borders are not written.
+# Thai, Lao, Myanmar, Khmer, kana, Han, Hangul: scripts without word boundaries.
 _UNSPACED = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff"
     r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
@@ -44,7 +44,7 @@ _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
 def terms(text: str) -> list[str]:
-    """Words without endings; an identifier gives itself and its parts."""
+    """Return words without endings; an identifier yields itself and its parts."""
     return [term for word in _words(text) for term in _terms_of(word)]
 
 
@@ -83,15 +83,15 @@ def _parts(word: str, whole: str) -> list[str]:
 
 @lru_cache(maxsize=50_000)
 def _stem(word: str) -> str:
-    """The English stem; words of other languages in ASCII letters are treated alike."""
+    """Return the English stem; words of other languages in ASCII letters are treated alike."""
     if not word.isascii():
         return word
-    stemmed: str = EnglishStemmer().stemWord(word)  # a new one, since it keeps state
+    stemmed: str = EnglishStemmer().stemWord(word)  # a new one, since it has state
     return stemmed
 
 
 def weights(counts: Mapping[str, int]) -> dict[str, float]:
-    """How much each word counts for a passage that has them so often; at most 2.2."""
+    """Return the weight of each word of a passage by its frequency; at most 2.2."""
     length = sum(counts.values())
     norm = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length / USUAL_LENGTH)
     return {
@@ -100,18 +100,18 @@ def weights(counts: Mapping[str, int]) -> dict[str, float]:
 
 
 def query_weights(query: str) -> dict[str, float]:
-    """How much each word of the query counts, before its rarity."""
+    """Return the weight of each word of the query, before its rarity."""
     counts = Counter(terms(query))
     return {term: 1 + math.log(min(count, MOST_REPEATS)) for term, count in counts.items()}
 
 
 def rarity(passages: int, containing: int) -> float:
-    """The idf of a word that stands in `containing` of so many passages."""
+    """Return the idf of a word that `containing` of the passages contain."""
     return math.log(1 + (passages - containing + 0.5) / (containing + 0.5))
 
 
 @lru_cache(maxsize=100_000)
 def number(domain: str, term: str) -> int:
-    """The number a word goes by; two words share one with a chance of one in a billion."""
+    """Return the number of a word; two words collide with a chance of one in a billion."""
     digest = hashlib.blake2b(f"{domain}\0{term}".encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest) % TERM_SPACE

@@ -1,4 +1,4 @@
-"""The vectors of passages, one for each space, and how far a space covers a collection.
+"""Stores the vectors of passages, one per space, and how far a space covers a collection.
 
 Callers hold the lock on the collection's row, so the coverage stays exact.
 """
@@ -45,12 +45,12 @@ USING hnsw ((vector::halfvec({dimensions})) halfvec_cosine_ops) WHERE space_id =
 
 
 def as_text(vector: Vector) -> str:
-    """As Postgres reads it; half precision has no more digits."""
+    """Return Postgres' text format; half precision has no more digits."""
     return f"[{','.join([format(number, '.5g') for number in vector])}]"
 
 
 def ensure_space(name: str) -> None:
-    """Make a space known, and the index by which its nearest vectors are found."""
+    """Register a space, and create its index for nearest neighbours."""
     dimensions = int(name.rpartition(":")[2])
     with transaction.atomic():
         _, is_new = Space.objects.get_or_create(name=name, defaults={"dimensions": dimensions})
@@ -59,7 +59,7 @@ def ensure_space(name: str) -> None:
 
 
 def space_of(model: str) -> str | None:
-    """The space in which the model has embedded something last."""
+    """Return the space in which the model has most recently embedded something."""
     names = Space.objects.order_by("-created_at").values_list("name", flat=True)
     return next((name for name in names if name.rpartition(":")[0] == model), None)
 
@@ -80,7 +80,7 @@ def create_index(space: str, dimensions: int) -> None:
 
 
 def add(collection_id: int, space: str, vectors: Mapping[Passage, Vector]) -> None:
-    """Keep the vectors of passages of one collection; those that have one keep theirs."""
+    """Store vectors of passages of one collection; existing vectors are kept."""
     if not vectors:
         return
     parameters: dict[str, Any] = {
@@ -106,7 +106,7 @@ def remove(passages: Sequence[Passage]) -> None:
 
 
 def recount(collection_id: int) -> None:
-    """Replace the coverage of the collection by what is counted."""
+    """Replace the coverage of the collection by the actual count."""
     spaces = Embedding.objects.filter(collection=collection_id).values_list("space")
     numbers = list(spaces.annotate(Count("passage")))
     Coverage.objects.filter(collection=collection_id).delete()
@@ -116,7 +116,7 @@ def recount(collection_id: int) -> None:
 
 
 def clear(collection_id: int, space: str) -> None:
-    """Remove the vectors that passages of the collection have in the space."""
+    """Remove the vectors of the collection's passages in the space."""
     Embedding.objects.filter(collection=collection_id, space=space).delete()
     Coverage.objects.filter(collection=collection_id, space=space).delete()
 

@@ -1,4 +1,4 @@
-"""How much text there is, in tokens of all-MiniLM-L6-v2's tokenizer."""
+"""Measures text in tokens of all-MiniLM-L6-v2's tokenizer."""
 
 from collections.abc import Sequence
 
@@ -15,18 +15,18 @@ _means = LocMemCache("search-tokens-of-a-passage", {"TIMEOUT": REMEMBERED_SECOND
 
 
 def tokens_of(text: str) -> int:
-    """Counted up to `COUNTED` characters; the rest is taken for as dense.
+    """Count tokens up to `COUNTED` characters; assume the same density for the rest.
 
-    Counting takes 0.6 ms for a thousand characters, and answers have ten thousands of them.
+    Counting takes 0.6 ms per thousand characters, and answers have tens of thousands.
     """
     counted = len(tokenizer.spans(text[:COUNTED]))
     return round(counted * max(1.0, len(text) / COUNTED))
 
 
 def tokens_of_passages(collections: Sequence[int], passages: int) -> int:
-    """About how many tokens so many passages of these collections have together.
+    """Estimate how many tokens so many passages of these collections have together.
 
-    That is the mean of the newest ones, which is measured once an hour.
+    This uses the mean of the newest ones, which is measured once an hour.
     """
     if not passages:
         return 0

@@ -46,7 +46,7 @@ def test_another_model_embeds_all_beside_the_old_one_and_then_replaces_it(
             ("test-model:32", MANY),
             ("other-model:48", MANY),
         }
-        assert "The vectors of test-model:32 are gone" in reembed(capsys, prune=True)
+        assert "The vectors of test-model:32 have been deleted" in reembed(capsys, prune=True)
         assert set(Embedding.objects.values_list("space", flat=True)) == {"other-model:48"}
         assert vectors.index_name("other-model:48") in indexes()
         assert vectors.index_name("test-model:32") not in indexes()

@@ -73,10 +73,13 @@ def test_a_pause_longer_than_the_time_left_is_not_waited_for(
     [
         (failing(401), "answers 401"),
         (failing(404), "answers 404"),
-        (saying(b"<html>"), "something else than embeddings"),
-        (saying({"error": "no"}), "something else than embeddings"),
-        (saying({"data": [item(0, ["x"])]}), "something else than embeddings"),
-        (saying(b'{"data": [{"index": 0, "embedding": [NaN]}]}'), "something else than embeddings"),
+        (saying(b"<html>"), "something other than embeddings"),
+        (saying({"error": "no"}), "something other than embeddings"),
+        (saying({"data": [item(0, ["x"])]}), "something other than embeddings"),
+        (
+            saying(b'{"data": [{"index": 0, "embedding": [NaN]}]}'),
+            "something other than embeddings",
+        ),
         (saying({"data": []}), "0 vectors for 2 texts"),
         (saying({"data": [item(0, [1])]}), "1 vectors for 2 texts"),
         (saying({"data": [item(0, [1]), item(0, [1])]}), "2 vectors for 2 texts"),

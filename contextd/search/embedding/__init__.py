@@ -1,4 +1,4 @@
-"""Vectors of meaning, from the backend that the settings name."""
+"""Embeds texts with the configured backend."""
 
 import hashlib
 import logging
@@ -48,14 +48,14 @@ _queries = LocMemCache("search-queries", {"OPTIONS": {"MAX_ENTRIES": QUERIES_KEP
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """Vectors, and the name of the space in which they may be compared."""
+    """Vectors, and the name of the space in which they can be compared."""
 
     space: str
     vectors: list[Vector]
 
 
 def embed(texts: Sequence[str], timeout: float) -> Embedded:
-    """One vector a text; raises EmbeddingUnavailable, and RuntimeError in a transaction."""
+    """Return one vector per text. Raise EmbeddingUnavailable; RuntimeError in a transaction."""
     _refuse_open_transaction()
     backend = _backend()
     with telemetry.timed("embedding", backend=backend.kind):
@@ -64,14 +64,14 @@ def embed(texts: Sequence[str], timeout: float) -> Embedded:
     if dimensions > MOST_DIMENSIONS:
         raise EmbeddingUnavailable(
             f"{backend.model} makes vectors of {dimensions} numbers, at most {MOST_DIMENSIONS} can "
-            "be kept: choose another EMBEDDING_MODEL"
+            "be stored: choose another EMBEDDING_MODEL"
         )
     space = _spaces[backend.model] = f"{backend.model}:{dimensions}"
     return Embedded(space, vectors)
 
 
 def begin_query(query: str, timeout: float) -> "Future[Embedded]":
-    """As `embed`, beside what the caller does meanwhile; queries asked lately are remembered."""
+    """Start to embed in the background; recent queries are cached."""
     _refuse_open_transaction()
     backend = _backend()
     key = hashlib.blake2b(f"{backend.kind}\0{backend.model}\0{query}".encode()).hexdigest()
@@ -91,12 +91,12 @@ def begin_query(query: str, timeout: float) -> "Future[Embedded]":
 
 
 def expected_space() -> str | None:
-    """The space of what the backend has embedded last in this process, and so of what is next."""
+    """Return the space of the latest vectors of this process, and so of the next ones."""
     return _spaces.get(_backend().model)
 
 
 def model() -> str:
-    """The name of the model that embeds."""
+    """Return the name of the embedding model."""
     return _backend().model
 
 
@@ -140,7 +140,7 @@ def _remote(base_url: str, model: str, api_key: str) -> Backend:
 
 
 def _refuse_open_transaction() -> None:
-    """A durable block cannot be opened inside another, except in that of a test case."""
+    """Raise RuntimeError in a transaction: durable blocks nest only in test cases."""
     if connection.in_atomic_block:
         try:
             with transaction.atomic(durable=True):

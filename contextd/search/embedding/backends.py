@@ -1,4 +1,4 @@
-"""What an embedding backend is."""
+"""The interface of embedding backends."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,15 +7,15 @@ Vector = list[float]
 
 
 class EmbeddingUnavailable(Exception):
-    """The backend gave no usable vectors; the message says why and what to look at."""
+    """The backend returned no usable vectors; the message says why and what to check."""
 
 
 class TextRefused(EmbeddingUnavailable):
-    """The backend works, but does not take one of these texts."""
+    """The backend works, but rejects one of these texts."""
 
 
 class Backend(Protocol):
-    """Makes vectors of length one; safe to use from several threads."""
+    """Returns vectors of length one; safe to use from several threads."""
 
     @property
     def kind(self) -> str: ...
@@ -24,5 +24,5 @@ class Backend(Protocol):
     def model(self) -> str: ...
 
     def embed(self, texts: Sequence[str], timeout: float) -> list[Vector]:
-        """One vector a text, in their order; raises EmbeddingUnavailable."""
+        """Return one vector per text, in order. Raise EmbeddingUnavailable."""
         ...

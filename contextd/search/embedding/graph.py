@@ -1,4 +1,4 @@
-"""The graph of all-MiniLM-L6-v2 that runs fast here, made once from the one that is shipped."""
+"""The fast graph of all-MiniLM-L6-v2, generated once from the one that is shipped."""
 
 import hashlib
 import logging
@@ -27,13 +27,13 @@ logger = logging.getLogger(__name__)
 
 
 def open_session(folder: Path) -> onnxruntime.InferenceSession:
-    """Of the fast graph in that folder, made if need be; else of the shipped one."""
+    """Open the fast graph in that folder, generated if needed; otherwise the shipped one."""
     shipped, fast = _shipped_graph(), fast_graph(folder)
-    if not folder.parent.exists():  # a data folder is made by `up` alone: this one is mistyped
+    if not folder.parent.exists():  # only `up` creates data folders: this path is mistyped
         return _session(shipped)
     try:
         if not fast.exists():
-            # What makes it takes a second to import, and each start but the first does without.
+            # The generator takes a second to import; only the first start needs it.
             from contextd.search.embedding.quantizing import make_fast
 
             make_fast(shipped, fast)
@@ -60,7 +60,7 @@ def _session(graph: Path) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = THREADS
     options.log_severity_level = 3
-    # Else it keeps 200 MB that it used once, and waits for work in a busy loop.
+    # Otherwise it keeps 200 MB that it used once, and busy-waits for work.
     options.enable_cpu_mem_arena = False
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])

@@ -17,10 +17,10 @@ MODEL = "all-MiniLM-L6-v2"
 
 
 class LocalBackend:
-    """all-MiniLM-L6-v2 by onnxruntime; nothing is loaded before the first text comes.
+    """Runs all-MiniLM-L6-v2 with onnxruntime; nothing is loaded before the first text arrives.
 
-    Texts go through it one by one. Batches are no faster on a CPU, and the 8-bit arithmetic scales
-    by the largest number in a batch, so that a vector would depend on its company.
+    Texts are embedded one by one. Batches are no faster on a CPU, and the 8-bit arithmetic scales
+    by the largest number in a batch, so a vector would depend on the other texts.
     """
 
     kind = "local"
@@ -40,7 +40,7 @@ class LocalBackend:
         return vectors
 
     def _run(self, ids: list[int]) -> Vector:
-        """The mean of the tokens' vectors, scaled to length one."""
+        """Return the mean of the tokens' vectors, scaled to length one."""
         import numpy as np
 
         tokens = np.array([ids], np.int64)

@@ -1,7 +1,7 @@
-"""How the fast graph of the embedding model is made from the one that is shipped.
+"""Generates the fast graph of the embedding model from the one that is shipped.
 
-The package keeps weights in 8 bits and multiplies in 32. Folded and quantised again, so that it
-multiplies in 8 bits too, the model takes half the time and half the memory for the same ranking.
+The package stores weights in 8 bits and multiplies in 32. Folded and quantised again, so that it
+also multiplies in 8 bits, the model takes half the time and memory for the same ranking.
 """
 
 import tempfile
@@ -14,7 +14,7 @@ from onnxruntime.quantization.quant_utils import add_pre_process_metadata
 
 
 def make_fast(shipped: Path, fast: Path) -> None:
-    """Renamed when complete, so that processes that do it at once do no harm."""
+    """Generate the fast graph. It is renamed when complete, so concurrent processes do no harm."""
     fast.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=fast.parent) as scratch:
         folded, made = Path(scratch, "folded.onnx"), Path(scratch, "fast.onnx")

@@ -1,4 +1,4 @@
-"""A server that speaks OpenAI's embeddings protocol: TEI, Ollama, vLLM, OpenAI itself."""
+"""A server that implements OpenAI's embeddings API: TEI, Ollama, vLLM, OpenAI itself."""
 
 import math
 import time
@@ -28,7 +28,7 @@ class Items(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the server said, and how long it wants us to wait before we ask again."""
+    """The server's response, and how long it asks us to wait before the next request."""
 
     status: int
     pause: float
@@ -36,7 +36,7 @@ class Answer:
 
 
 class RemoteBackend:
-    """Asks `POST {base_url}/embeddings`; one that failed is left alone for some seconds."""
+    """Calls `POST {base_url}/embeddings`; after a failure, it pauses for some seconds."""
 
     kind = "remote"
 
@@ -56,7 +56,7 @@ class RemoteBackend:
         try:
             vectors = [vector for batch in batches for vector in self._ask(batch, give_up_at)]
             if len({len(vector) for vector in vectors}) != 1:
-                raise _unavailable("gives vectors of several sizes")
+                raise _unavailable("returned vectors of several sizes")
         except TextRefused:
             raise
         except EmbeddingUnavailable as error:
@@ -71,13 +71,13 @@ class RemoteBackend:
             time.sleep(answer.pause)
             answer = self._post(texts, give_up_at)
         if answer.status in ABOUT_THE_TEXT:
-            raise TextRefused(f"the embedding server refuses it ({answer.status})")
+            raise TextRefused(f"the embedding server rejects it ({answer.status})")
         if answer.status != httpx2.codes.OK:
             raise _unavailable(f"answers {answer.status}")
         return _vectors(answer.content, len(texts))
 
     def _post(self, texts: Sequence[str], give_up_at: float) -> Answer:
-        """Read in pieces, since the client's own time-out is for each of them."""
+        """Post the texts; read in pieces, since the client's own time-out applies to each piece."""
         request = {"model": self.model, "input": list(texts)}
         seconds = max(0.001, give_up_at - time.monotonic())
         try:
@@ -98,11 +98,11 @@ def _vectors(content: bytes, count: int) -> list[Vector]:
     try:
         items = sorted(Items.model_validate_json(content).data, key=lambda item: item.index)
     except ValidationError as error:
-        raise _unavailable("gives something else than embeddings") from error
+        raise _unavailable("returned something other than embeddings") from error
     if [item.index for item in items] != list(range(count)):
-        raise _unavailable(f"gives {len(items)} vectors for {count} texts")
+        raise _unavailable(f"returned {len(items)} vectors for {count} texts")
     if not all(any(item.embedding) for item in items):
-        raise _unavailable("gives empty vectors")
+        raise _unavailable("returned empty vectors")
     return [_scaled(item.embedding) for item in items]
 
 
@@ -113,7 +113,7 @@ def _unavailable(what: str) -> EmbeddingUnavailable:
 def _pause(response: httpx2.Response) -> float:
     try:
         return max(0.0, float(response.headers.get("Retry-After", PAUSE)))
-    except ValueError:  # a date: whoever sends one means more than we would wait
+    except ValueError:  # a date, used only for longer waits than ours
         return math.inf
 
 

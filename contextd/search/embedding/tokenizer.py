@@ -1,4 +1,4 @@
-"""The WordPiece tokenizer of all-MiniLM-L6-v2, made from its vocabulary."""
+"""The WordPiece tokenizer of all-MiniLM-L6-v2, built from its vocabulary."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 MOST_TOKENS = 256
-"""What the model reads of a text, with the two tokens that mark its start and end."""
+"""Maximum number of tokens that the model reads, including those that mark start and end."""
 
 _VOCABULARY = Path(__file__).parent / "minilm" / "vocab.txt"
 _START, _END, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
@@ -18,13 +18,13 @@ Span = tuple[int, int]
 
 
 def spans(text: str) -> list[Span]:
-    """Where in the text each of its tokens stands."""
+    """Return the position of each token in the text."""
     found: list[Span] = _tokenizer().encode(text, add_special_tokens=False).offsets
     return found
 
 
 def token_ids(texts: Sequence[str]) -> list[list[int]]:
-    """What the model is given, each text cut to `MOST_TOKENS`."""
+    """Return the input of the model, each text cut to `MOST_TOKENS`."""
     start, end = _vocabulary()[_START], _vocabulary()[_END]
     encodings = _tokenizer().encode_batch(list(texts), add_special_tokens=False)
     return [[start, *encoding.ids[: MOST_TOKENS - 2], end] for encoding in encodings]

@@ -19,25 +19,29 @@ POLL_SECONDS = 1
 class Command(BaseCommand):
     help = (
         "Embed the passages that have no vector of the model in EMBEDDING_MODEL. Saves and "
-        "searches go on meanwhile; when stopped half-way, the next run goes on from there."
+        "searches keep working; an interrupted run is continued by the next one."
     )
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--all", action="store_true", help="embed again what has a vector too")
-        parser.add_argument("--repair", action="store_true", help="first make all words anew")
-        parser.add_argument("--prune", action="store_true", help="at last drop other models' work")
+        parser.add_argument(
+            "--all", action="store_true", help="also embed passages that have a vector"
+        )
+        parser.add_argument("--repair", action="store_true", help="first rebuild all words")
+        parser.add_argument(
+            "--prune", action="store_true", help="finally delete the vectors of other models"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         started = time.monotonic()
         if options["repair"]:
-            show("Making words anew", Passage.objects.count(), repairing.repair())
+            show("Rebuilding words", Passage.objects.count(), repairing.repair())
         if options["all"]:
             backlog.forget_vectors()
         try:
             embedded = show("Embedding", backlog.count_pending(), embed())
         except EmbeddingUnavailable as error:
-            raise CommandError(f"{error}; what is done is kept, run it again") from None
+            raise CommandError(f"{error}; finished work is kept, run it again") from None
         seconds = time.monotonic() - started
         self.stdout.write(f"{embedded} passages embedded by {embedding.model()} in {seconds:.0f} s")
         self._end(prune=options["prune"])
@@ -47,11 +51,11 @@ class Command(BaseCommand):
             raise CommandError(f"{left} passages are still not embedded; the log says why")
         if prune:
             for space in backlog.forget_other_spaces():
-                self.stdout.write(f"The vectors of {space} are gone")
+                self.stdout.write(f"The vectors of {space} have been deleted")
 
 
 def embed() -> Iterator[int]:
-    """By this process, or by a worker that is at it already."""
+    """Embed in this process, or follow a worker that is already embedding."""
     while pending := backlog.count_pending():
         is_ours = False
         for number in backlog.embed_batches():
@@ -64,7 +68,7 @@ def embed() -> Iterator[int]:
 
 
 def show(title: str, total: int, steps: Iterable[int]) -> int:
-    """Follow the steps with a progress bar; returns their sum."""
+    """Show the steps in a progress bar; return their sum."""
     done = 0
     with Progress(console=Console(stderr=True)) as progress:
         task = progress.add_task(title, total=total)
