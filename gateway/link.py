@@ -1,30 +1,14 @@
-"""Connect processes that serve clients to the one that runs upstreams: MCP on a socket.
+"""Connect processes that serve clients to the one that runs upstreams, over a socket.
 
 When the connection ends, its calls fail; none is repeated.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from contextvars import Context
-from functools import partial
 from typing import Any, ClassVar, cast
 from weakref import WeakKeyDictionary
 
-import anyio
-from mcp import ClientSession, MCPError
-from mcp.shared.dispatcher import CallOptions, ProgressFnT
-from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
-from mcp.types import (
-    CONNECTION_CLOSED,
-    REQUEST_TIMEOUT,
-    DiscoverResult,
-    Implementation,
-    ServerCapabilities,
-)
-from mcp.types.version import LATEST_MODERN_VERSION
-
-import contextd
 from contextd.conversations import Conversation, Foreign
 from contextd.errors import (
     Busy,
@@ -35,33 +19,19 @@ from contextd.errors import (
     Unsupported,
     UpstreamFailed,
 )
-from contextd.mcp import sdk
 from contextd.operations import RelayedToolResult
 from contextd.prompts import RelayedPrompt
 from contextd.resources import RelayedContents
-from gateway import answers, offering, place, services, wire
+from gateway import answers, hop, offering, place, services
+from gateway.hop import Report
 from gateway.offering import Offer
-from gateway.wire import Peer
-
-Report = Callable[[float, float | None, str | None], Awaitable[None]]
-
-Session = tuple[ClientSession, JSONRPCDispatcher[Any]]
 
 CONNECT_SECONDS = 5
 UNSENT = "the gateway is restarting; nothing was sent, so the call can be made again"
 GONE = "the gateway ended during the call; it is unknown whether the upstream acted on it"
 LATE = "the gateway did not answer in time; it is unknown whether the upstream acted on it"
-UNFORESEEN = "the call failed inside the gateway; see its log"
-FAILURES = {CONNECTION_CLOSED: GONE, wire.NOT_SENT: UNSENT}
 
 _KNOWN: dict[str, type[ContextdError]] = {"timeout": TimedOut, "busy": Busy, "validation": Invalid}
-_PEER = DiscoverResult(
-    supported_versions=[LATEST_MODERN_VERSION],
-    capabilities=ServerCapabilities(),
-    result_type="complete",
-    ttl_ms=0,
-    cache_scope="private",
-)
 
 
 async def call(
@@ -112,11 +82,11 @@ async def exchange(
         "headers": {theirs: value for theirs, value in found.items() if value is not None},
         "replied": list(conversation.replied),
     }
-    result = await ask("contextd/ask", asked, offer.seconds, conversation.report)
+    result = await ask("ask", asked, offer.seconds, conversation.report)
     while "result" not in result:
         answer = {"held": result["held"], "principal": principal}
         answer |= await reply_to(result["questions"], answer, conversation)
-        result = await ask("contextd/answer", answer, offer.seconds, conversation.report)
+        result = await ask("answer", answer, offer.seconds, conversation.report)
     return cast(dict[str, Any], result["result"])
 
 
@@ -131,24 +101,25 @@ async def reply_to(
         return {"refusal": refusal.message}
     except asyncio.CancelledError:
         # Also when the call is cancelled, which must not stop this.
-        await asyncio.shield(asyncio.create_task(ask("contextd/drop", dict(held), CONNECT_SECONDS)))
+        await asyncio.shield(asyncio.create_task(ask("drop", dict(held), CONNECT_SECONDS)))
         raise
 
 
 async def ask(
     method: str, params: dict[str, Any], seconds: float, report: Report | None = None
 ) -> dict[str, Any]:
-    """Send one request to the gateway. Raises UpstreamFailed, TimedOut or Busy."""
-    options: CallOptions = {"timeout": seconds}
-    if report:
-        options["on_progress"] = cast(ProgressFnT, report)
-    session, dispatcher = await Line.of_this_loop().opened()
-    request = {"method": method, "params": params}
-    sdk.stamp(session, request, options)
+    """Send one request to the gateway. Raises UpstreamFailed, TimedOut, Busy or Invalid."""
+    client = await Line.of_this_loop().opened()
     try:
-        return await dispatcher.send_raw_request(method, params, options)
-    except MCPError as error:
-        raise as_ours(error) from None
+        return await client.request(method, params, seconds, report)
+    except hop.Failed as failed:
+        raise as_ours(failed) from None
+    except hop.Unsent:
+        raise UpstreamFailed(UNSENT) from None
+    except hop.Closed:
+        raise UpstreamFailed(GONE) from None
+    except TimeoutError:
+        raise TimedOut(LATE) from None
 
 
 class Line:
@@ -157,10 +128,8 @@ class Line:
     _of_loops: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, "Line"]] = WeakKeyDictionary()
 
     def __init__(self) -> None:
-        self._ended = anyio.Event()
-        self._opened: asyncio.Future[Session] = asyncio.get_running_loop().create_future()
         # A new context, since the connection outlives the call that opened it.
-        self._task = asyncio.create_task(self._run(), context=Context())
+        self._opening = asyncio.create_task(connect(), context=Context())
 
     @classmethod
     def of_this_loop(cls) -> "Line":
@@ -172,62 +141,28 @@ class Line:
 
     @property
     def has_ended(self) -> bool:
-        return self._ended.is_set() or self._task.done()
+        opening = self._opening
+        return opening.done() and (opening.exception() is not None or opening.result().has_ended)
 
-    async def opened(self) -> Session:
-        return await asyncio.shield(self._opened)
-
-    async def _run(self) -> None:
-        try:
-            async with connected(self._ended) as session:
-                self._opened.set_result(session)
-                await self._ended.wait()
-        except Exception as error:  # waiting calls must fail, whatever the reason
-            if self._opened.done():
-                raise
-            self._opened.set_exception(error)
+    async def opened(self) -> hop.Client:
+        return await asyncio.shield(self._opening)
 
 
-@asynccontextmanager
-async def connected(ended: anyio.Event) -> AsyncIterator[Session]:
+async def connect() -> hop.Client:
+    """Raises UpstreamFailed."""
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
-            reader, writer = await place.reach()
+            return hop.Client(*await place.reach())
     except place.NotAdmitted as error:
         raise UpstreamFailed(str(error)) from None
     except (OSError, ValueError, TimeoutError):
         raise UpstreamFailed(f"{place.not_running()}, so no upstream can be called") from None
-    try:
-        async with wire.connected(peer_of(reader, writer), ended) as (incoming, outgoing):
-            dispatcher: JSONRPCDispatcher[Any] = JSONRPCDispatcher(incoming, outgoing)
-            ours = Implementation(name="contextd", version=contextd.__version__)
-            async with ClientSession(dispatcher=dispatcher, client_info=ours) as session:
-                session.adopt(_PEER)
-                yield session, dispatcher
-    finally:
-        writer.close()
 
 
-def peer_of(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Peer:
-    async def write(line: bytes) -> None:
-        writer.write(line)
-        await writer.drain()
-
-    return Peer(
-        partial(reader.read, wire.CHUNK_BYTES), write, max_line_bytes=wire.MAX_OWN_LINE_BYTES
-    )
-
-
-def as_ours(error: MCPError) -> ContextdError:
-    """Convert the gateway's error, or the lack of a response, into one of ours."""
-    data, code = error.error.data, error.error.code
-    if not isinstance(data, Mapping) or "category" not in data:
-        if code == REQUEST_TIMEOUT:
-            return TimedOut(LATE)
-        return UpstreamFailed(FAILURES.get(code, UNFORESEEN))
-    category = _KNOWN.get(str(data["category"]), UpstreamFailed)
-    details = {"cause": data["cause"]} if data.get("cause") else {}
-    return category(error.error.message, **details)
+def as_ours(failed: hop.Failed) -> ContextdError:
+    category = _KNOWN.get(failed.category, UpstreamFailed)
+    details = {"cause": failed.cause} if failed.cause else {}
+    return category(failed.message, **details)
 
 
 def control(action: str, namespace: str) -> str:
@@ -236,5 +171,5 @@ def control(action: str, namespace: str) -> str:
     Meant for commands and pages, which have no event loop.
     """
     seconds = offering.seconds_of_start(services.named(namespace))
-    asked = ask(f"contextd/{action}", {"namespace": namespace}, seconds)
+    asked = ask(action, {"namespace": namespace}, seconds)
     return str(asyncio.run(asked)["state"])

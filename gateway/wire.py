@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -26,20 +27,18 @@ from contextd.mcp.pipes import Lines
 from gateway import salvage
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
-MAX_OWN_LINE_BYTES = 64 * 1024 * 1024
-"""Limit between our own processes, above those of client requests and upstreams' answers."""
+MAX_SENT_LINE_BYTES = 64 * 1024 * 1024
+"""Above the limit of client requests."""
 CHUNK_BYTES = 64 * 1024
 MAX_QUOTED_BYTES = 500
 NOT_SENT = -32015
 """The code of a request that the peer cannot have received."""
+REFUSED_REQUEST = {"category": "validation"}
+"""The data of the error of a request that cannot be written."""
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
 FromPeer = MemoryObjectSendStream[SessionMessage | Exception]
 ToPeer = MemoryObjectReceiveStream[SessionMessage]
-
-
-def ignore(line: str) -> None:
-    """Drop output that is not a message; our own peers write none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +47,8 @@ class Peer:
 
     read: Callable[[], Awaitable[bytes]]
     write: Callable[[bytes], Awaitable[None]]
-    note: Callable[[str], None] = ignore
+    note: Callable[[str], None]
     """Receives each line that is not a message, and why the connection was ended."""
-    max_line_bytes: int = MAX_LINE_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +107,11 @@ async def messages_from(peer: Peer) -> AsyncIterator[SessionMessage]:
 
     Raises Unattributable if a call might otherwise wait without an answer.
     """
-    lines = Lines(peer.max_line_bytes)
+    lines = Lines(MAX_LINE_BYTES)
     while chunk := await peer.read():
         for line in lines.feed(chunk):
             if line is None:
-                raise salvage.Unattributable(
-                    f"it wrote a line of more than {peer.max_line_bytes} bytes"
-                )
+                raise salvage.Unattributable(f"it wrote a line of more than {MAX_LINE_BYTES} bytes")
             if message := message_in(line, peer):
                 yield message
 
@@ -145,10 +141,8 @@ def message_in(line: bytes, peer: Peer) -> SessionMessage | None:
     return SessionMessage(message)
 
 
-def refusal(
-    request_id: RequestId, code: int, why: str, category: str = "internal"
-) -> SessionMessage:
-    error = ErrorData(code=code, message=why, data={"category": category})
+def refusal(request_id: RequestId, code: int, why: str, data: Any = None) -> SessionMessage:
+    error = ErrorData(code=code, message=why, data=data)
     return SessionMessage(JSONRPCError(jsonrpc="2.0", id=request_id, error=error))
 
 
@@ -162,8 +156,8 @@ async def transmit(
                 line = as_line(message.message)
             except ValueError as error:
                 line = await refuse(message.message, str(error), to_session)
-            if len(line) > MAX_OWN_LINE_BYTES:
-                why = f"{len(line)} bytes are more than the {MAX_OWN_LINE_BYTES} of one message"
+            if len(line) > MAX_SENT_LINE_BYTES:
+                why = f"{len(line)} bytes are more than the {MAX_SENT_LINE_BYTES} of one message"
                 line = await refuse(message.message, why, to_session)
             try:
                 await peer.write(line)
@@ -185,6 +179,6 @@ async def refuse(message: JSONRPCMessage, why: str, to_session: FromPeer) -> byt
         return as_line(refusal(message.id, INVALID_REQUEST, f"the answer: {why}").message)
     with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         await to_session.send(
-            refusal(message.id, INVALID_REQUEST, f"the arguments: {why}", "validation")
+            refusal(message.id, INVALID_REQUEST, f"the arguments: {why}", REFUSED_REQUEST)
         )
     return b""

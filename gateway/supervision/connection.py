@@ -33,6 +33,7 @@ from pydantic import BaseModel, TypeAdapter
 
 import contextd
 from contextd.mcp import sdk
+from gateway.hop import Failed
 from gateway.lost import Lost
 from gateway.models import Kind, Transport
 from gateway.services import Plan
@@ -311,7 +312,7 @@ class Connection:
         return found
 
     async def perform(self, exchange: Exchange) -> dict[str, Any]:
-        """Return the raw result. Raises MCPError with our wording."""
+        """Return the raw result. Raises Failed."""
         name, seconds = exchange.asked.name, self.plan.request_seconds
         if self.has_ended:
             raise self._not_sent(name)
@@ -369,11 +370,11 @@ class Connection:
         except NotAnswered as refusal:
             return ErrorData(code=INVALID_REQUEST, message=str(refusal))
 
-    def _not_sent(self, name: str, why: str = "it has just ended") -> MCPError:
+    def _not_sent(self, name: str, why: str = "it has just ended") -> Failed:
         told = f"{name}: nothing was sent to {self.plan.namespace}: {why}{self._last_lines}"
         return failures.unavailable(told)
 
-    async def _explained(self, name: str, error: MCPError) -> MCPError:
+    async def _explained(self, name: str, error: MCPError) -> Failed:
         if failures.is_unsent(error):
             self._ended.set()
             return self._not_sent(name, error.error.message)

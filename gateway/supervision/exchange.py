@@ -7,8 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from mcp.shared.dispatcher import ProgressFnT
-
+from gateway.hop import Report
 from gateway.supervision import failures
 
 HELD_SECONDS = 300
@@ -41,7 +40,7 @@ class Exchange:
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
         self.id = secrets.token_urlsafe(16)
-        self._report: ProgressFnT | None = None
+        self._report: Report | None = None
         self._one_at_a_time = asyncio.Lock()
         self._rounds = 0
         self._questions: Questions = {}
@@ -62,8 +61,8 @@ class Exchange:
         self._task = asyncio.create_task(work(self))
         self._task.add_done_callback(end)
 
-    async def followed(self, report: ProgressFnT) -> dict[str, Any]:
-        """Return the result as `result`, or the open questions. Raises MCPError in our words."""
+    async def followed(self, report: Report) -> dict[str, Any]:
+        """Return the result as `result`, or the open questions. Raises Failed."""
         self._report = report
         try:
             if not self._is_done:
@@ -154,7 +153,7 @@ class Exchanges:
         exchange.start(work, lambda: forget_later(loop, self._open, exchange.id))
         return exchange
 
-    async def follow(self, exchange: Exchange, report: ProgressFnT) -> dict[str, Any]:
+    async def follow(self, exchange: Exchange, report: Report) -> dict[str, Any]:
         outcome = await exchange.followed(report)
         if "held" in outcome:
             self._open[exchange.id] = exchange
@@ -171,7 +170,7 @@ class Exchanges:
         return next((one for one in found if one and is_of(one, principal, name)), None)
 
     def held(self, exchange_id: str, principal: str) -> Exchange:
-        """Return the caller's waiting exchange. Raises MCPError with our wording."""
+        """Return the caller's waiting exchange. Raises Failed."""
         exchange = self._open.get(exchange_id)
         if exchange is None or exchange.asked.principal != principal:
             raise failures.unavailable("the call that asked has ended; make it again")

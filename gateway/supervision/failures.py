@@ -6,12 +6,10 @@ from typing import Any
 from mcp import MCPError
 from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 
+from gateway import wire
+from gateway.hop import Failed
 from gateway.lost import Hopeless, Lost
-from gateway.wire import NOT_SENT
 
-FAILED = -32012
-TIMED_OUT = -32013
-BUSY = -32014
 FORGOTTEN_SESSION = {
     "session terminated",
     "session not found",
@@ -26,31 +24,30 @@ FORGOTTEN_SESSION = {
 }
 
 
-def unavailable(message: str) -> MCPError:
-    return MCPError(FAILED, message, {"category": "internal"})
+def unavailable(message: str) -> Failed:
+    return Failed(message)
 
 
-def timed_out(message: str) -> MCPError:
-    return MCPError(TIMED_OUT, message, {"category": "timeout"})
+def timed_out(message: str) -> Failed:
+    return Failed(message, "timeout")
 
 
-def busy(message: str) -> MCPError:
-    return MCPError(BUSY, message, {"category": "busy"})
+def busy(message: str) -> Failed:
+    return Failed(message, "busy")
 
 
-def refused(name: str, error: MCPError) -> MCPError:
-    """Return the error for an upstream that answered with a protocol error."""
-    code, message = error.error.code, error.error.message
-    cause: dict[str, Any] = {"code": code, "message": message, "data": error.error.data}
-    return MCPError(
-        FAILED, f"{name}: {message} (code={code})", {"category": "internal", "cause": cause}
-    )
+def refused(name: str, error: MCPError) -> Failed:
+    """Return the error for an upstream's protocol error, or for a request that cannot be sent."""
+    code, message, data = error.error.code, error.error.message, error.error.data
+    if data == wire.REFUSED_REQUEST:
+        return Failed(f"{name}: {message}", "validation")
+    cause: dict[str, Any] = {"code": code, "message": message, "data": data}
+    return Failed(f"{name}: {message} (code={code})", cause=cause)
 
 
-def broken(name: str, problem: str, result: Any) -> MCPError:
+def broken(name: str, problem: str, result: Any) -> Failed:
     """Return the error for a result that breaks the tool's contract."""
-    message = f"{name}: the result is not what it should be: {problem}"
-    return MCPError(FAILED, message, {"category": "internal", "cause": result})
+    return Failed(f"{name}: the result is not what it should be: {problem}", cause=result)
 
 
 def is_closed(error: MCPError) -> bool:
@@ -58,7 +55,7 @@ def is_closed(error: MCPError) -> bool:
 
 
 def is_unsent(error: MCPError) -> bool:
-    return error.error.code == NOT_SENT
+    return error.error.code == wire.NOT_SENT
 
 
 def is_timeout(error: MCPError) -> bool:

@@ -99,6 +99,8 @@ def peer_of(process: asyncio.subprocess.Process, tail: Tail) -> Peer:
     to_process = piped(process.stdin)
 
     async def write(line: bytes) -> None:
+        if to_process.is_closing():
+            raise BrokenPipeError
         to_process.write(line)
         await to_process.drain()
 

@@ -1,33 +1,30 @@
-"""Serve the processes that serve clients: MCP on a socket private to our user."""
+"""Serve the processes that serve clients, on a socket private to our user."""
 
 import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from mcp.server import Server, ServerRequestContext
-from mcp.types import RequestParams
+from pydantic import BaseModel
 
-import contextd
 from contextd.embedded.processes import StartError
-from gateway import link, place, wire
+from gateway import hop, place
+from gateway.hop import Handler, Params, Report
 from gateway.supervision.exchange import Asked
 from gateway.supervision.supervisor import Supervisor
 
 Admit = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-Context = ServerRequestContext[Any, Any]
-
 
 logger = logging.getLogger(__name__)
 
 
-class OfUpstream(RequestParams):
+class OfUpstream(BaseModel):
     namespace: str
 
 
@@ -42,7 +39,7 @@ class OfExchange(OfUpstream):
     replied: list[str] = []
 
 
-class OfAnswer(RequestParams):
+class OfAnswer(BaseModel):
     held: str
     principal: str
     replies: dict[str, Any] = {}
@@ -59,52 +56,49 @@ def asked_by(params: OfExchange) -> Asked:
     )
 
 
-def build(supervisor: Supervisor) -> Server[Any]:
-    server: Server[Any] = Server("contextd-gateway", version=contextd.__version__)
-
+def build(supervisor: Supervisor) -> Mapping[str, Handler]:
+    """Return what answers each method."""
     exchanges = supervisor.exchanges
 
-    async def ask(ctx: Context, params: OfExchange) -> dict[str, Any]:
-        asked = asked_by(params)
-        exchange = exchanges.replied_to(params.replied, asked.principal, asked.name)
-        exchange = exchange or exchanges.begin(asked, partial(supervisor.perform, params.namespace))
-        return await exchanges.follow(exchange, ctx.session.report_progress)
+    async def ask(params: Params, report: Report) -> dict[str, Any]:
+        request = OfExchange.model_validate(params)
+        asked = asked_by(request)
+        exchange = exchanges.replied_to(request.replied, asked.principal, asked.name)
+        work = partial(supervisor.perform, request.namespace)
+        return await exchanges.follow(exchange or exchanges.begin(asked, work), report)
 
-    async def answer(ctx: Context, params: OfAnswer) -> dict[str, Any]:
-        exchange = exchanges.held(params.held, params.principal)
-        exchange.answer(params.replies, params.refusal)
-        return await exchanges.follow(exchange, ctx.session.report_progress)
+    async def answer(params: Params, report: Report) -> dict[str, Any]:
+        given = OfAnswer.model_validate(params)
+        exchange = exchanges.held(given.held, given.principal)
+        exchange.answer(given.replies, given.refusal)
+        return await exchanges.follow(exchange, report)
 
-    async def drop(ctx: Context, params: OfAnswer) -> dict[str, Any]:
-        await exchanges.held(params.held, params.principal).drop()
+    async def drop(params: Params, report: Report) -> dict[str, Any]:
+        given = OfAnswer.model_validate(params)
+        await exchanges.held(given.held, given.principal).drop()
         return {}
 
-    async def restart(ctx: Context, params: OfUpstream) -> dict[str, Any]:
-        return await supervisor.restart(params.namespace)
+    async def restart(params: Params, report: Report) -> dict[str, Any]:
+        return await supervisor.restart(OfUpstream.model_validate(params).namespace)
 
-    async def refresh(ctx: Context, params: OfUpstream) -> dict[str, Any]:
-        return await supervisor.refresh(params.namespace)
+    async def refresh(params: Params, report: Report) -> dict[str, Any]:
+        return await supervisor.refresh(OfUpstream.model_validate(params).namespace)
 
-    server.add_request_handler("contextd/ask", OfExchange, ask)
-    server.add_request_handler("contextd/answer", OfAnswer, answer)
-    server.add_request_handler("contextd/drop", OfAnswer, drop)
-    server.add_request_handler("contextd/restart", OfUpstream, restart)
-    server.add_request_handler("contextd/refresh", OfUpstream, refresh)
-    return server
+    return {one.__name__: one for one in (ask, answer, drop, restart, refresh)}
 
 
 @asynccontextmanager
-async def listening(server: Server[Any]) -> AsyncIterator[None]:
+async def listening(handlers: Mapping[str, Handler]) -> AsyncIterator[None]:
     """Listen for connections. Raises StartError if another gateway listens already."""
     path = place.socket_path()
     await make_way(path)
     served: set[asyncio.Task[None]] = set()
     before = os.umask(0o177)
     try:
-        listener = await asyncio.start_unix_server(partial(note_and_serve, served, server), path)
+        listener = await asyncio.start_unix_server(partial(note_and_serve, served, handlers), path)
     finally:
         os.umask(before)
-    listeners = [listener, *await listening_for_others(served, server)]
+    listeners = [listener, *await listening_for_others(served, handlers)]
     try:
         yield
     finally:
@@ -116,12 +110,12 @@ async def listening(server: Server[Any]) -> AsyncIterator[None]:
 
 
 async def listening_for_others(
-    served: set["asyncio.Task[None]"], server: Server[Any]
+    served: set["asyncio.Task[None]"], handlers: Mapping[str, Handler]
 ) -> list[asyncio.Server]:
     address = settings.CONTEXTD_GATEWAY_LISTEN
     if not address:
         return []
-    note = partial(note_and_serve, served, server, admit=place.admit)
+    note = partial(note_and_serve, served, handlers, admit=place.admit)
     try:
         return [await asyncio.start_server(note, *place.host_and_port(address))]
     except OSError as error:
@@ -143,12 +137,12 @@ async def make_way(path: Path) -> None:
 
 async def note_and_serve(
     served: set["asyncio.Task[None]"],
-    server: Server[Any],
+    handlers: Mapping[str, Handler],
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
     admit: Admit | None = None,
 ) -> None:
-    task = asyncio.create_task(serve(server, reader, writer, admit))
+    task = asyncio.create_task(serve(handlers, reader, writer, admit))
     served.add(task)
     task.add_done_callback(served.discard)
 
@@ -162,7 +156,7 @@ async def end_all(served: set["asyncio.Task[None]"]) -> None:
 
 
 async def serve(
-    server: Server[Any],
+    handlers: Mapping[str, Handler],
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
     admit: Admit | None,
@@ -171,8 +165,7 @@ async def serve(
     try:
         if admit:
             await admit(reader, writer)
-        async with wire.connected(link.peer_of(reader, writer)) as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+        await hop.serve(reader, writer, handlers)
     except (OSError, ValueError) as error:  # refused, or already gone
         logger.warning("a connection to the gateway was refused: %s", error)
     finally:

@@ -58,7 +58,7 @@ class Supervisor:
             logger.warning("leftovers in containers are not removed: %s", error.message)
 
     async def perform(self, namespace: str, exchange: Exchange) -> dict[str, Any]:
-        """Return the upstream's answer. Raises MCPError with our wording."""
+        """Return the upstream's answer. Raises Failed."""
         return await (await self._get(namespace)).perform(exchange)
 
     async def restart(self, namespace: str) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class SupervisedUpstream:
             await self._discover(self._main)
 
     async def perform(self, exchange: Exchange) -> dict[str, Any]:
-        """Return the checked result. Raises MCPError with our wording."""
+        """Return the checked result. Raises Failed."""
         asked = exchange.asked
         result = await self._perform(exchange)
         is_call = asked.method == results.CALL

@@ -4,14 +4,11 @@ import json
 import logging
 
 import pytest
-from mcp import MCPError
-from mcp.types import CONNECTION_CLOSED, INTERNAL_ERROR, REQUEST_TIMEOUT
 
 from analytics import recording
 from analytics.models import Event
-from contextd.errors import ContextdError, TimedOut, UpstreamFailed
+from contextd.errors import TimedOut, UpstreamFailed
 from contexts.models import AuditEntry
-from gateway import link
 from tests.conftest import Call
 from tests.gateway.conftest import Add
 
@@ -154,20 +151,3 @@ def test_large_arguments_reach_the_upstream(add: Add, call: Call) -> None:
     add(redacts_arguments=False)
 
     assert call("odd:pid", filler="x" * 6_000_000).content[0]["text"].isdigit()
-
-
-@pytest.mark.parametrize(
-    ("code", "expected", "told"),
-    [
-        (REQUEST_TIMEOUT, TimedOut, "did not answer in time"),
-        (CONNECTION_CLOSED, UpstreamFailed, "the gateway ended during the call"),
-        (INTERNAL_ERROR, UpstreamFailed, "see its log"),
-    ],
-)
-def test_what_the_gateway_says_nothing_of(
-    code: int, expected: type[ContextdError], told: str
-) -> None:
-    error = link.as_ours(MCPError(code, "any"))
-
-    assert type(error) is expected
-    assert told in error.message

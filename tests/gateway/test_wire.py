@@ -20,7 +20,7 @@ Use = Callable[[Incoming, Outgoing], Awaitable[Any]]
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What a peer is told, where a message may have 1000 bytes."""
-    monkeypatch.setattr(wire, "MAX_OWN_LINE_BYTES", 1000)
+    monkeypatch.setattr(wire, "MAX_SENT_LINE_BYTES", 1000)
     return []
 
 
@@ -33,7 +33,7 @@ def with_peer(written: list[Any], use: Use) -> Any:
         written.extend(json.loads(part) for part in line.splitlines())
 
     async def run() -> Any:
-        async with wire.connected(Peer(read, write)) as (incoming, outgoing):
+        async with wire.connected(Peer(read, write, print)) as (incoming, outgoing):
             return await use(incoming, outgoing)
 
     return asyncio.run(run())
@@ -138,7 +138,7 @@ def test_a_request_after_the_end_is_reported_as_not_sent() -> None:
             raise BrokenPipeError
 
         ended = anyio.Event()
-        async with wire.connected(Peer(asyncio.Event().wait, write), ended) as (_, outgoing):  # type: ignore[arg-type]
+        async with wire.connected(Peer(asyncio.Event().wait, write, print), ended) as (_, outgoing):  # type: ignore[arg-type]
             request = SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=1, method="a"))
             await outgoing.send(request)
             await ended.wait()
