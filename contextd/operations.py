@@ -44,7 +44,7 @@ class Written(Result):
     """The result of an operation that stores text; the pipeline fills `redacted`."""
 
     redacted: int = Field(
-        0, description="How many credentials were replaced by [REDACTED:kind] before saving"
+        0, description="Number of credentials replaced by [REDACTED:kind] before saving"
     )
 
 

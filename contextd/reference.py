@@ -87,7 +87,7 @@ def default_of(name: str, field: dict[str, Any], required: list[str]) -> str:
 def configuration_page() -> str:
     rows = [
         "# Configuration\n",
-        NOTE + "Set as environment variables; all are checked at start.\n",
+        NOTE + "Settings are environment variables; all are checked at start.\n",
         "| variable | default | purpose |",
         "|---|---|---|",
     ]

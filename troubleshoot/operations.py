@@ -29,61 +29,63 @@ from troubleshoot.similar import level_of
 
 SessionId = Annotated[RecordId, Field(description="session_id that troubleshoot answered")]
 Probability = Annotated[
-    float, Field(description="How much speaks for it, 0 to 1; they do not add up to one")
+    float, Field(description="Strength of the evidence, 0 to 1; not adding up to one")
 ]
 Confidence = Annotated[str, Field(description="high, medium or low")]
 
 
 class Troubleshoot(Request):
-    """Find out why something fails, and what to do: give the error as it was printed."""
+    """Find out why something fails and what to do; pass the error as it was printed."""
 
     error_message: ErrorMessage
     stack_trace: Annotated[
-        Text, Field(max_length=50_000, description="The stack or log around it")
+        Text, Field(max_length=50_000, description="Stack trace or log around the error")
     ] = ""
     context: Annotated[
         Metadata, Field(description="Facts such as versions, operating system, what changed")
     ] = {}
     category: Annotated[
-        CategoryName | None, Field(description="The kind of cause you suspect, if any")
+        CategoryName | None, Field(description="Suspected kind of cause, if any")
     ] = None
     mode: Annotated[
         Mode,
         Field(
             description="auto: all at once. guided: one check at a time, by troubleshoot_continue. "
-            "interactive: the person is asked, where the client can"
+            "interactive: asks the person, if the client can"
         ),
     ] = "auto"
     tags: Annotated[Tags, Field(description="Technologies and topics, up to 20")] = []
-    top_k: Annotated[int, Clamp(1, 50), Field(description="How many similar issues, 1 to 50")] = 5
+    top_k: Annotated[
+        int, Clamp(1, 50), Field(description="Maximum number of similar issues, 1 to 50")
+    ] = 5
 
 
 class Hypothesis(Result):
     id: Annotated[str, Field(description="For troubleshoot_feedback")]
     description: str
     probability: Probability
-    evidence: Annotated[list[str], Field(description="What speaks for it")]
+    evidence: Annotated[list[str], Field(description="Evidence for it")]
     category: str
     severity: str
     verification_steps: Annotated[
-        list[str], Field(description="How to make sure, and what tells it from its rivals")
+        list[str], Field(description="How to confirm it and rule out the others")
     ]
 
 
 class SimilarIssue(Result):
     id: str
-    source: Annotated[str, Field(description="pattern: of the knowledge base; remediation: a fix")]
+    source: Annotated[str, Field(description="pattern: known cause; remediation: saved fix")]
     error_pattern: str
     root_cause: str
     solution: str
-    match_score: Annotated[float, Field(description="How likely it is the same, 0 to 1")]
-    semantic_score: Annotated[float, Field(description="How near in meaning, 0 to 1")]
-    success_rate: Annotated[float, Field(description="Of its fix, 0 to 1; 0.5 while nobody said")]
+    match_score: Annotated[float, Field(description="Probability of the same cause, 0 to 1")]
+    semantic_score: Annotated[float, Field(description="Similarity in meaning, 0 to 1")]
+    success_rate: Annotated[float, Field(description="Of its fix, 0 to 1; 0.5 if unrated")]
     severity: str
     category: str
     tags: list[str]
     confidence: Confidence
-    is_destructive: Annotated[bool, Field(description="Its fix would destroy something")]
+    is_destructive: Annotated[bool, Field(description="Its fix destroys something")]
     safety_warnings: list[str]
 
 
@@ -107,14 +109,14 @@ class Diagnosed(Written):
     session_id: Annotated[str, Field(description="For troubleshoot_continue and _feedback")]
     root_cause: str
     confidence: Confidence
-    confidence_score: Annotated[float, Field(description="0 to 1; low for what is not known")]
+    confidence_score: Annotated[float, Field(description="0 to 1; low for unknown errors")]
     category: str
     severity: str
     hypotheses: list[Hypothesis]
     similar_issues: list[SimilarIssue]
     recommended_actions: list[RecommendedAction]
     diagnostic_steps: list[str]
-    next_check: Annotated[NextCheck | None, Field(description="The one to make now")] = None
+    next_check: Annotated[NextCheck | None, Field(description="The check to make now")] = None
     time_taken_ms: float
     diagnosed_at: datetime
     notice: Notice = None
@@ -174,28 +176,32 @@ def as_check(narrowed: narrowing.Narrowed) -> NextCheck | None:
 
 
 class ContinueTroubleshooting(Request):
-    """Tell what came of the check that a guided troubleshooting asked for; get the next one."""
+    """Report the outcome of the check in a guided troubleshooting; get the next check."""
 
     session_id: SessionId
-    outcome: Annotated[Outcome, Field(description="Was it seen as expected?")]
+    outcome: Annotated[Outcome, Field(description="Whether the expected result was seen")]
     check: Annotated[
         Filled | None,
-        Field(max_length=200, description="Id of the check, if not the one asked for"),
+        Field(max_length=200, description="Id of the check, if not the requested one"),
     ] = None
 
 
 class Narrowed(Written):
     session_id: str
-    root_cause: Annotated[str, Field(description="Of the likeliest one that is left")]
-    is_settled: Annotated[bool, Field(description="One hypothesis stands; there is no more to ask")]
+    root_cause: Annotated[
+        str, Field(description="Root cause of the most likely remaining hypothesis")
+    ]
+    is_settled: Annotated[
+        bool, Field(description="One hypothesis remains; nothing is left to check")
+    ]
     confidence: Confidence
     confidence_score: float
     hypotheses: list[Hypothesis]
-    ruled_out: Annotated[list[str], Field(description="Hypotheses that are out of the question")]
+    ruled_out: Annotated[list[str], Field(description="Hypotheses that have been ruled out")]
     next_check: NextCheck | None
     recommended_actions: Annotated[
         list[RecommendedAction],
-        Field(description="When it is settled, or nothing is left to check"),
+        Field(description="Actions, once settled or nothing is left to check"),
     ]
 
 
@@ -222,23 +228,23 @@ def as_narrowed(progress: services.Progress) -> Narrowed:
 
 
 class RateDiagnosis(Request):
-    """Say whether a hypothesis of a troubleshooting was right and its fix worked."""
+    """Report whether a hypothesis of a troubleshooting was right and its fix worked."""
 
     session_id: SessionId
-    worked: Annotated[bool, Field(description="The error is gone by the fix of this hypothesis")]
+    worked: Annotated[bool, Field(description="The fix of this hypothesis removed the error")]
     hypothesis: Annotated[
         Filled | None,
-        Field(max_length=100, description="Its id; by default the one called the root cause"),
+        Field(max_length=100, description="Id of the hypothesis; default: the root cause"),
     ] = None
     fixed_by: Annotated[
-        Text, Field(max_length=20_000, description="What really fixed it: cause, commands, code")
+        Text, Field(max_length=20_000, description="What fixed the error: cause, commands, code")
     ] = ""
     save: Annotated[
-        bool, Field(description="Save fixed_by as a remediation; else it is offered only")
+        bool, Field(description="Save fixed_by as a remediation, not only offer it")
     ] = False
     project_path: Annotated[
         AbsolutePath | None,
-        Field(description="Keep that remediation within this project; by default all share it"),
+        Field(description="Project of that remediation; default: shared by all"),
     ] = None
 
 
@@ -256,14 +262,14 @@ class OfferedRemediation(Result):
 class DiagnosisRated(Written):
     session_id: str
     status: Annotated[str, Field(description="solved, unsolved or open")]
-    hypothesis: Annotated[str | None, Field(description="The one that was rated")]
+    hypothesis: Annotated[str | None, Field(description="The hypothesis that was rated")]
     success_rate: Annotated[
-        float | None, Field(description="Of its fix, by all that was said; null where none is kept")
+        float | None, Field(description="Of its fix, by all ratings; null if none are kept")
     ]
-    remediation_id: Annotated[str | None, Field(description="Of the fix that was saved")] = None
+    remediation_id: Annotated[str | None, Field(description="Id of the saved fix")] = None
     offer: Annotated[
         OfferedRemediation | None,
-        Field(description="To save with remediation_save, if it is right"),
+        Field(description="Save it with remediation_save if it is right"),
     ] = None
     notice: Notice = None
 
@@ -274,12 +280,12 @@ def feedback(caller: Caller, request: RateDiagnosis) -> DiagnosisRated:
 
 
 class ListPatterns(Request):
-    """Browse what is known about errors and their causes."""
+    """Browse the known errors and their causes."""
 
     category: Annotated[CategoryName | None, Field(description="Only of this category")] = None
     severity: Annotated[SeverityName | None, Field(description="Only of this severity")] = None
     min_success_rate: Annotated[
-        float, Clamp(0, 1), Field(description="Least success rate, 0 to 1; new ones have 0.5")
+        float, Clamp(0, 1), Field(description="Minimum success rate, 0 to 1; unrated: 0.5")
     ] = 0.0
     limit: Limit = 10
 
@@ -293,15 +299,15 @@ class PatternSummary(Result):
     root_cause: str
     solution: str
     success_rate: Annotated[float, Field(description="(worked + 1) / (tried + 2)")]
-    tried: Annotated[int, Field(description="How often somebody said whether it worked")]
+    tried: Annotated[int, Field(description="Number of ratings")]
     tags: list[str]
-    usage_count: Annotated[int, Field(description="How often it was the likeliest cause")]
+    usage_count: Annotated[int, Field(description="Times it was the most likely cause")]
     last_used: datetime | None
 
 
 class PatternList(Result):
     patterns: list[PatternSummary]
-    total: Annotated[int, Field(description="How many fit, of which `limit` are shown")]
+    total: Annotated[int, Field(description="Number of matches; `limit` of them are shown")]
 
 
 @operation("list_patterns", effect="read", timeout=5)
