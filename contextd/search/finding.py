@@ -225,7 +225,7 @@ class Meaning:
         try:
             return self._asked.result(self._seconds)
         except (EmbeddingUnavailable, TimeoutError) as error:
-            logger.warning("a search goes by words alone: %s", error)
+            logger.warning("a search uses words alone: %s", error)
             return None
 
 

@@ -1,4 +1,4 @@
-"""What the official conformance suite wants a server to offer; only a server under it installs it.
+"""Tools, resources and prompts for the official conformance suite; only its server has them.
 
-The names, texts and schemas here are the suite's, so none of them says anything of contextd.
+The names, texts and schemas here are the suite's, not contextd's.
 """

@@ -15,7 +15,7 @@ TEMPLATE = types.ResourceTemplate(
 
 @resource("test://watched-resource", title="Watched")
 def watched(caller: Caller, query: Query) -> str:
-    """What the suite subscribes to, which only works for what is registered."""
+    """Serve the resource to which the suite subscribes; only registered ones can change."""
     return "watched"
 
 

@@ -30,7 +30,7 @@ def need(requests: Mapping[str, Any], state: str | None = None) -> types.InputRe
 
 
 def accepted(params: Params, key: str, field: str) -> Any:
-    """What the person filled into that field; None when there is no such answer."""
+    """Return the person's answer in that field, or None without an accepted answer."""
     answer = (params.input_responses or {}).get(key)
     if not isinstance(answer, types.ElicitResult) or answer.action != "accept":
         return None

@@ -15,9 +15,9 @@ UNSCORED = re.compile(r"^  [✓✗] (?P<name>[\w-]+) \((?P<reason>[\w-]+)\)$")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One way of running it; `scenarios` is how many that release has.
+    """One run of the suite; `scenarios` is their number in that release.
 
-    Those of `alone` are run one by one, since they belong to no set.
+    The scenarios in `alone` run one by one, since they belong to no set.
     """
 
     title: str

@@ -17,7 +17,7 @@ pytestmark = [needs_node, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture(scope="module")
 def skills(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """What the scenarios of the skills extension look at."""
+    """Import the skill that the scenarios of the skills extension use."""
     with django_db_blocker.unblock():
         call_command("skills", "import", report.SKILLS, stdout=StringIO())
     yield
@@ -42,5 +42,5 @@ def test_every_scenario_passes(outcomes: list[Outcome], number: int) -> None:
 
 
 def test_the_page_says_what_the_suite_found(outcomes: list[Outcome]) -> None:
-    """Run `make conformance` to write it anew."""
+    """Run `make conformance` to write it again."""
     assert report.PAGE.read_text(encoding="utf-8") == report.page(outcomes)

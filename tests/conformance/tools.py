@@ -1,4 +1,4 @@
-"""Tools of the suite that all versions know, and those that talk to the client meanwhile."""
+"""Tools of the suite for all versions, including those that send messages while they run."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Answer = types.CallToolResult | types.InputRequiredResult
 Handler = Callable[[Context, types.CallToolRequestParams], Awaitable[Answer]]
 
 PAUSE_SECONDS = 0.05
-"""The suite wants to see what happens meanwhile."""
+"""Pause between messages, which the suite observes while the tool runs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,4 +96,4 @@ def test_a_backend_that_is_down_does_not_keep_the_server_from_starting(
     embedding.warm_up()
 
     assert embedding.is_warm()
-    assert "searches go by words alone" in caplog.text
+    assert "searches use words alone" in caplog.text

@@ -105,7 +105,7 @@ def warm_up() -> None:
     try:
         embed(["ready"], WARM_UP_SECONDS)
     except EmbeddingUnavailable as error:
-        logger.warning("searches go by words alone for now: %s", error)
+        logger.warning("searches use words alone for now: %s", error)
     _warm.set()
 
 
