@@ -30,7 +30,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Rated:
-    """For each query (row) and record (column): cosine, edit similarity, and their combination."""
+    """Cosine, edit similarity and their combination for each query (row) and record (column)."""
 
     semantic: Scores
     string: Scores

@@ -105,7 +105,7 @@ def start_anew(upstream: Upstream) -> None:
 @admin.register(Upstream)
 class UpstreamAdmin(Transferable, ModelAdmin[Upstream]):
     group, icon = "Other servers", "dns"
-    about = "MCP servers whose tools are offered beside contextd's own, as namespace__tool."
+    about = "MCP servers whose tools are offered in addition to contextd's own, as namespace__tool."
     rows = UpstreamRows
     list_display = ["namespace", "transport", "is_enabled", "state", "reason", "next_retry_at"]
     list_filter = ["state", "transport", "is_enabled"]

@@ -1,4 +1,4 @@
-"""Why an upstream cannot be used."""
+"""Errors of upstreams that cannot be used."""
 
 
 class Lost(Exception):

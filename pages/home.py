@@ -6,7 +6,7 @@ from analytics.overview import Overview
 
 
 def series_of(shown: Overview) -> dict[str, Any]:
-    """Return the series by chart; the tables beside the charts show the same numbers."""
+    """Return the series by chart; the tables next to the charts show the same numbers."""
     return {
         "calls": {
             "labels": [f"{day.day:%b %d}" for day in shown.days],

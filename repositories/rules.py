@@ -11,7 +11,7 @@ from contextd import redaction
 
 
 class Reason(StrEnum):
-    """Why a file is not indexed, as reported to callers."""
+    """Reasons not to index a file, as reported to callers."""
 
     NOT_INCLUDED = "not_included"
     EXCLUDED = "excluded"

@@ -12,7 +12,7 @@ from repositories.rules import Reason
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Why a file is excluded, if it is; `whatever`: its owner includes it whatever its content."""
+    """The reason to exclude a file, if any; `whatever`: its owner includes any content."""
 
     reason: Reason | None
     whatever: bool = False

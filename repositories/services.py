@@ -156,7 +156,7 @@ def ensure_patterns(field: str, globs: Sequence[str]) -> None:
         raise Invalid(f"{field} has an invalid pattern: {error}", field=field) from None
     for glob in globs:
         if len(glob) > LONGEST_GLOB:
-            raise Invalid(f"{field} holds more than {LONGEST_GLOB} characters", field=field)
+            raise Invalid(f"{field} has more than {LONGEST_GLOB} characters", field=field)
         if glob.lstrip("!").startswith("./"):
             raise Invalid(f"{field} has {glob!r}, which matches nothing: omit ./", field=field)
     if globs and not any(pattern.include for pattern in patterns):

@@ -37,7 +37,7 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
-            raise Unreadable("it holds an alias (*name); write the value out")
+            raise Unreadable("it has an alias (*name); write the value out")
         self.values, self.depth = self.values + 1, self.depth + 1
         if self.values > MOST_VALUES:
             raise Unreadable(f"it has more than {MOST_VALUES:,} keys and values")

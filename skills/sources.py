@@ -200,7 +200,7 @@ def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
 
 def _unlisted(folder: Path, reason: str) -> Invalid:
     """Return the error that prevents importing ignored files, such as credentials."""
-    return Invalid(f"git cannot tell which files of {folder} it ignores: {reason}", field="path")
+    return Invalid(f"git cannot list which files of {folder} it ignores: {reason}", field="path")
 
 
 def _entries_of_archive(archive: zipfile.ZipFile) -> Iterator[Entry]:

@@ -167,7 +167,7 @@ class AuditFilter(filters.FilterSet):
 
 
 class Audit(VisibleList):
-    """Who called what: your own; with the permission `manage`, all in the context."""
+    """The audit log: your own calls or, with the permission `manage`, all in the context."""
 
     serializer_class = serializers.AuditSerializer
     filterset_class = AuditFilter

@@ -1,4 +1,4 @@
-"""One live MCP connection to an upstream."""
+"""A live MCP connection to an upstream."""
 
 import asyncio
 import contextlib

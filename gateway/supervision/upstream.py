@@ -302,4 +302,4 @@ def with_headers(plan: Plan, headers: Mapping[str, str]) -> Plan:
 def pause_after(failed: int, first: float) -> float:
     """Return the next pause: doubled up to a minute, with jitter against simultaneous starts."""
     pause: float = min(first * 2 ** (failed - 1), max(first, LONGEST_PAUSE_SECONDS))
-    return pause * random.uniform(0.8, 1.2)  # noqa: S311  (nobody has to guess it)
+    return pause * random.uniform(0.8, 1.2)  # noqa: S311  (not a secret)

@@ -1,4 +1,4 @@
-"""Calls as they happen, whichever process they happen in."""
+"""Live calls of all processes."""
 
 import asyncio
 import signal

@@ -145,7 +145,7 @@ def test_nothing_is_taken_in_where_git_cannot_tell_what_it_ignores(
 
     out, err = skills("import", tmp_path)
     assert out == ""
-    assert "git cannot tell which files" in err
+    assert "git cannot list which files" in err
     assert "not a git repository: /nowhere" in err
 
 

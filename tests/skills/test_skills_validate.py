@@ -23,7 +23,7 @@ WRONG: list[tuple[str, Mapping[str, bytes], str]] = [
     ("one", {"SKILL.md": b"---\nname: one\n"}, "must begin with front matter"),
     ("one", {"SKILL.md": b"---\n---\ntext"}, "must be a map"),
     ("one", {"SKILL.md": b"---\nname: [\n---\ntext"}, "line 3: "),
-    ("one", {"SKILL.md": b"---\na: &a [x]\nb: *a\n---\nx"}, "holds an alias"),
+    ("one", {"SKILL.md": b"---\na: &a [x]\nb: *a\n---\nx"}, "has an alias"),
     ("one", {"SKILL.md": b"---\na: !!binary aGk=\n---\nx"}, "something other than text"),
     ("one", {"SKILL.md": b"---\na: " + b"[" * 5000 + b"\n---\nx"}, "more than 50 deep"),
     ("one", {"SKILL.md": b"---\na:\n" + b"- " * 2000 + b"x\n---\nx"}, "more than 50 deep"),
