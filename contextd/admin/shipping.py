@@ -26,10 +26,10 @@ class OriginFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [
             ("shipped", "Ships with contextd"),
-            ("edited", "Ships, and was edited here"),
-            ("offer", "Was edited, and a newer text ships"),
+            ("edited", "Shipped, edited here"),
+            ("offer", "Edited here, newer text available"),
             ("own", "Written here"),
-            ("retired", "Ships no longer"),
+            ("retired", "No longer shipped"),
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
