@@ -280,9 +280,7 @@ class Connection:
             async with asyncio.timeout(self.plan.discovery_seconds):
                 return await self._list_pages(*LISTS[kind])
         except TimeoutError:
-            raise Lost(
-                f"it did not list its {kind}s within {self.plan.discovery_seconds:g} s"
-            ) from None
+            raise Lost(f"no list of {kind}s within {self.plan.discovery_seconds:g} s") from None
         except MCPError as error:
             if kind == Kind.TOOL and self._has_no_tools and not self._is_over(error):
                 return []
