@@ -10,7 +10,7 @@ from contextd.callers import Caller
 from contextd.conversations import Conversation, Form
 from contextd.errors import Declined, Invalid, Unsupported
 from troubleshoot import advice, services
-from troubleshoot.hypotheses import Check
+from troubleshoot.hypotheses import Check, with_your
 from troubleshoot.models import Diagnosis
 from troubleshoot.narrowing import Outcome
 from troubleshoot.services import Answer, Told
@@ -81,7 +81,9 @@ async def asked(answer: Answer, talk: Conversation) -> Answer:
 
 
 async def ask(check: Check, talk: Conversation) -> Outcome:
-    instruction = f"Run `{check.run}`. " if check.run else ""
+    instruction = (
+        f"Run `{check.run}`{with_your(check.placeholders).rstrip(',')}. " if check.run else ""
+    )
     question = f"{instruction}Do you see this: {check.expect}?"
     form = await talk.ask(check.id, question, Seen)
     return OUTCOMES[form.seen]

@@ -32,15 +32,11 @@ def problems(values: Mapping[str, Any]) -> dict[str, str]:
             _field(problem["loc"]): f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
             for problem in error.errors(include_url=False)
         }
-    wrong = {place[0]: f"{place[1]}: {reason}" for place, reason in _problems_within(entry)}
+    wrong = {place[0]: f"{place[1]}: {reason}" for place, reason in knowledge.problems_of(entry)}
     unknown = [one.id for one in entry.confused_with if not _exists(one.id)]
     if unknown:
         wrong["confused_with"] = f"there is no pattern {', '.join(unknown)}"
     return {str(field): reason for field, reason in wrong.items()}
-
-
-def _problems_within(entry: Entry) -> list[tuple[tuple[str | int, ...], str]]:
-    return [*knowledge.of_signatures(entry), *knowledge.of_commands(entry)]
 
 
 def _exists(key: str) -> bool:

@@ -1,14 +1,14 @@
 """What may have caused an error, with what speaks for it and what to do about it."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from contextd.search import terms
 from remediations.services import Match as PastFix
-from troubleshoot import commands, general, signatures, weighing
+from troubleshoot import commands, general, placeholders, signatures, weighing
 from troubleshoot.matching import Match
 from troubleshoot.models import Pattern
 from troubleshoot.symptoms import Symptom
@@ -24,25 +24,42 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
+def with_your(placeholders: Sequence[str]) -> str:
+    """Return what a sentence says after a command that the reader has to complete."""
+    return f", with your value for {', '.join(placeholders)}," if placeholders else ""
+
+
 class Check(Part):
-    """One thing to look at. Seen as expected it speaks for `about`, and against `rival` if any."""
+    """One thing to look at. Seen as expected it speaks for `about`, and against `rival` if any.
+
+    `placeholders` are the values that the reader has to put into the command. `conclusive` is
+    false where there are any, and where the outcome is the same whatever the cause is.
+    """
 
     id: str
     about: str
     run: str = ""
     expect: str
     rival: str = ""
+    placeholders: list[str] = []
+    conclusive: bool = True
 
     @property
     def sentence(self) -> str:
-        return f"Run `{self.run}` and expect: {self.expect}" if self.run else self.expect
+        if not self.run:
+            return self.expect
+        return f"Run `{self.run}`{with_your(self.placeholders)} and expect: {self.expect}"
 
 
 class Action(Part):
-    """A step of a fix; `losses` are what its commands would destroy."""
+    """A step of a fix; `losses` are what its commands would destroy.
+
+    `placeholders` are the values that the reader has to put into the command.
+    """
 
     description: str
     command: str = ""
+    placeholders: list[str] = []
     expected_outcome: str = ""
     destructive: bool = False
     losses: list[str] = []
@@ -108,6 +125,7 @@ def of_pattern(
     symptom: Symptom, match: Match, cases: Sequence[PastFix], named: dict[str, str]
 ) -> Hypothesis:
     pattern = match.pattern
+    values = _values_for(symptom, pattern)
     rivals = [rival for rival in pattern.confused_with if rival["id"] in named]
     return Hypothesis(
         id=pattern.key,
@@ -117,37 +135,63 @@ def of_pattern(
         evidence=[*_evidence(symptom, match), *map(_told, cases)],
         category=pattern.category,
         severity=pattern.severity,
-        checks=[*_confirming(pattern), *_telling_apart(pattern, rivals, named)],
-        actions=_safe_first([*map(_told_action, cases), *actions_of(pattern)]),
+        checks=[*_confirming(pattern, values), *_telling_apart(pattern, rivals, named)],
+        actions=_safe_first([*map(_told_action, cases), *actions_of(pattern, values)]),
         distinguishing=[f"Rather {_of_rival(one, named)}" for one in rivals],
     )
 
 
-def actions_of(pattern: Pattern) -> list[Action]:
-    return [_action(step["do"], step.get("run", ""), step["destructive"]) for step in pattern.fix]
+def _values_for(symptom: Symptom, pattern: Pattern) -> dict[str, str]:
+    """Find what the error has for the placeholders of the pattern."""
+    texts = [text for step in (*pattern.confirm, *pattern.fix) for text in _texts_of(step)]
+    return placeholders.values_for(
+        placeholders.in_text("\n".join(texts)),
+        facts=symptom.facts,
+        captured=signatures.groups_in(symptom.texts, pattern.signatures),
+        text="\n".join(signatures.searched(symptom.printed)),
+    )
+
+
+def _texts_of(step: Mapping[str, Any]) -> list[str]:
+    return [step[part] for part in ("do", "run", "expect") if step.get(part)]
+
+
+def _unfilled(step: Mapping[str, Any], values: Mapping[str, str]) -> list[str]:
+    """Return the placeholders of a step that have no value, as they are shown."""
+    names = placeholders.in_text("\n".join(_texts_of(step)))
+    return [placeholders.shown(name) for name in names if name not in values]
+
+
+def actions_of(pattern: Pattern, values: Mapping[str, str]) -> list[Action]:
+    return [_action(step, values) for step in pattern.fix]
 
 
 def _safe_first(actions: list[Action]) -> list[Action]:
     return sorted(actions, key=lambda action: action.destructive)
 
 
-def _action(description: str, command: str, destructive: bool) -> Action:
+def _action(step: Mapping[str, Any], values: Mapping[str, str]) -> Action:
+    command = placeholders.fill(step.get("run", ""), values)
     losses = list(commands.dangers(command))
     return Action(
-        description=description,
+        description=placeholders.fill(step["do"], values),
         command=command,
-        destructive=destructive or bool(losses),
+        placeholders=_unfilled(step, values),
+        destructive=step["destructive"] or bool(losses),
         losses=losses,
     )
 
 
-def _confirming(pattern: Pattern) -> Iterator[Check]:
+def _confirming(pattern: Pattern, values: Mapping[str, str]) -> Iterator[Check]:
     for number, check in enumerate(pattern.confirm, 1):
+        unfilled = _unfilled(check, values)
         yield Check(
             id=f"{pattern.key}:{number}",
             about=pattern.key,
-            run=check.get("run", ""),
-            expect=check["expect"],
+            run=placeholders.fill(check.get("run", ""), values),
+            expect=placeholders.fill(check["expect"], values),
+            placeholders=unfilled,
+            conclusive=check.get("conclusive", True) and not unfilled,
         )
 
 

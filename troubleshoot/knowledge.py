@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from contextd import expressions, yaml_files
 from contextd.yaml_files import Complaint, Faulty, Place, YamlFile
-from troubleshoot import commands
+from troubleshoot import commands, placeholders
 
 FOLDER = Path(__file__).resolve().parent / "knowledge"
 
@@ -62,10 +62,14 @@ class Part(BaseModel):
 
 
 class Check(Part):
-    """Something to look at, and what is seen when the cause is this one."""
+    """Something to look at, and what is seen when the cause is this one.
+
+    It is not conclusive if it gives the same on every machine, such as `rustc --explain E0308`.
+    """
 
     run: Annotated[Script, Field(min_length=1)]
     expect: Prose
+    conclusive: bool = True
 
 
 class Step(Part):
@@ -166,8 +170,13 @@ def _read_file(file: YamlFile, patterns: list[Written], complaints: list[Complai
 
 def _within(written: Written) -> Iterator[Complaint]:
     """What is wrong with a pattern although its form is right."""
-    for place, reason in (*of_signatures(written.entry), *of_commands(written.entry)):
+    for place, reason in problems_of(written.entry):
         yield written.complaint(f"{'.'.join(map(str, place))} {reason}", *place)
+
+
+def problems_of(entry: Entry) -> list[tuple[Place, str]]:
+    """Return the place and reason of all that is wrong with it, although its form is right."""
+    return [*of_signatures(entry), *of_commands(entry), *of_values(entry)]
 
 
 def of_signatures(entry: Entry) -> Iterator[tuple[Place, str]]:
@@ -207,6 +216,30 @@ def of_commands(entry: Entry) -> Iterator[tuple[Place, str]]:
     for number, check in enumerate(entry.confirm):
         if lost := commands.dangers(check.run):
             yield ("confirm", number), f"must only look, but {lost[0]}"
+
+
+def of_values(entry: Entry) -> Iterator[tuple[Place, str]]:
+    """Find values of its own examples in checks, and named groups that fill no placeholder.
+
+    A value that the cause, the title, a technology or a signature names is the same in every case.
+    """
+    constant = [entry.title, entry.cause, *entry.technologies, *entry.signatures]
+    constants = "\n".join(constant).replace("\\", "")
+    found = [one for error in entry.errors for one in placeholders.found_in(error)]
+    varying = {value: name for name, value in found if not _has_word(constants, value)}
+    for number, check in enumerate(entry.confirm):
+        for value, name in varying.items():
+            if _has_word(placeholders.fill(check.run, {}), value):
+                reason = f"has {value!r} of its example: write {{{name}}}, or name it in the cause"
+                yield ("confirm", number), reason
+    for number, signature in enumerate(entry.signatures):
+        for group in re.findall(r"\(\?P<(\w+)>", signature):
+            if group not in placeholders.NAMES:
+                yield ("signatures", number), f"names no placeholder that there is: {group}"
+
+
+def _has_word(text: str, word: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) is not None
 
 
 def _taken_twice(patterns: Iterable[Written]) -> Iterator[Complaint]:

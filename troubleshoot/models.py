@@ -59,12 +59,19 @@ class Pattern(ShippedRecord):
         size=20,
         default=list,
         blank=True,
-        help_text="Regular expressions for exact codes and fixed wording",
+        help_text="Regular expressions for exact codes and fixed wording. A named group fills the "
+        "placeholder of its name: (?P<port>\\d+)",
     )
     cause = models.TextField(max_length=5_000)
-    confirm = models.JSONField(default=list, help_text='[{"run": ..., "expect": ...}]')
+    confirm = models.JSONField(
+        default=list,
+        help_text='[{"run": ..., "expect": ...}]. Write {port}, {host}, {file} and so on for what '
+        'differs from error to error; "conclusive": false if the outcome is always the same',
+    )
     fix = models.JSONField(
-        default=list, help_text='[{"do": ..., "run": ..., "destructive": false}], the safest first'
+        default=list,
+        help_text='[{"do": ..., "run": ..., "destructive": false}], the safest first; with '
+        "placeholders as in the checks",
     )
     confused_with = models.JSONField(
         default=list, blank=True, help_text='[{"id": key of the other, "tell": ...}]'

@@ -1,6 +1,6 @@
 """Chooses the next single check, and draws the conclusion from its outcome."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,8 +9,11 @@ from troubleshoot.hypotheses import Check, Hypothesis
 
 Outcome = Literal["as_expected", "not_as_expected", "unclear"]
 
-SPEAKS_FOR, SPEAKS_AGAINST = 2.0, -2.5
+SUPPORTS, CONTRADICTS = 2.0, -2.5
 """What a check adds to the logarithm of the odds; not to find it weighs more than to find it."""
+
+INCONCLUSIVE = 0.3
+"""What a check adds or takes whose command is incomplete, or cannot give another outcome."""
 
 KNOWN = 0.4
 """A hypothesis of a lower probability is not called a cause, unless it stands."""
@@ -61,28 +64,39 @@ def narrow(hypotheses: Sequence[Hypothesis], outcomes: Mapping[str, Outcome]) ->
         one.model_copy(update={"log_odds": one.log_odds + gains[one.id]}) for one in hypotheses
     ]
     ranked = sorted(weighed, key=lambda one: (-one.log_odds, one.id))
-    left = [one for one in ranked if gains[one.id] > SPEAKS_AGAINST]
-    ruled_out = [one for one in ranked if gains[one.id] <= SPEAKS_AGAINST]
+    left = [one for one in ranked if gains[one.id] > CONTRADICTS]
+    ruled_out = [one for one in ranked if gains[one.id] <= CONTRADICTS]
     next_check = _next_check(left, outcomes)
-    standing = _standing(left, gains, is_last=next_check is None)
+    standing = _standing(left, checks, outcomes, is_last=next_check is None)
     return Narrowed(left, ruled_out, standing, None if standing else next_check)
 
 
-def _gain(hypothesis: str, checks: Sequence[Check], outcomes: Mapping[str, Outcome]) -> float:
+def _gain(hypothesis: str, checks: Iterable[Check], outcomes: Mapping[str, Outcome]) -> float:
     gain = 0.0
     for check in checks:
         outcome = outcomes.get(check.id, "unclear")
         if outcome != "unclear" and hypothesis in {check.about, check.rival}:
-            speaks_for = (check.about == hypothesis) == (outcome == "as_expected")
-            gain += SPEAKS_FOR if speaks_for else SPEAKS_AGAINST
+            supports = (check.about == hypothesis) == (outcome == "as_expected")
+            gain += _weight(check, supports=supports)
     return gain
 
 
+def _weight(check: Check, *, supports: bool) -> float:
+    if not check.conclusive:
+        return INCONCLUSIVE if supports else -INCONCLUSIVE
+    return SUPPORTS if supports else CONTRADICTS
+
+
 def _standing(
-    left: Sequence[Hypothesis], gains: Mapping[str, float], *, is_last: bool
+    left: Sequence[Hypothesis],
+    checks: Sequence[Check],
+    outcomes: Mapping[str, Outcome],
+    *,
+    is_last: bool,
 ) -> Hypothesis | None:
-    """Return the likeliest if a check supports it, and it is far ahead or the only one left."""
-    if not left or gains[left[0].id] <= 0:
+    """Return the likeliest if a conclusive check supports it, and it is far ahead or alone."""
+    conclusive = [check for check in checks if check.conclusive]
+    if not left or _gain(left[0].id, conclusive, outcomes) <= 0:
         return None
     best, *others = left
     is_ahead = all(best.log_odds - other.log_odds >= AHEAD for other in others)
@@ -91,10 +105,18 @@ def _standing(
 
 
 def _next_check(left: Sequence[Hypothesis], outcomes: Mapping[str, Outcome]) -> Check | None:
-    """Choose that of the likeliest with one: its own first, then one that excludes a rival."""
+    """Choose one of the likeliest that has any: a conclusive one first, else in their order.
+
+    Its own come before those that exclude a rival.
+    """
     ids = {one.id for one in left}
     for hypothesis in left:
-        for check in hypothesis.checks:
+        for check in in_order_of_use(hypothesis.checks):
             if check.id not in outcomes and {check.about, check.rival} - {""} <= ids:
                 return check
     return None
+
+
+def in_order_of_use(checks: Iterable[Check]) -> list[Check]:
+    """Return a hypothesis' own conclusive checks first, then its others, then those of rivals."""
+    return sorted(checks, key=lambda check: (bool(check.rival), not check.conclusive))

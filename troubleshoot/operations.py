@@ -27,6 +27,10 @@ from troubleshoot.knowledge import CategoryName, SeverityName
 from troubleshoot.narrowing import Outcome
 from troubleshoot.similar import level_of
 
+Placeholders = Annotated[
+    list[str],
+    Field(description="Words in the command that you must replace by values of your own"),
+]
 SessionId = Annotated[RecordId, Field(description="session_id that troubleshoot answered")]
 Probability = Annotated[
     float, Field(description="Strength of the evidence, 0 to 1; not adding up to one")
@@ -93,6 +97,7 @@ class RecommendedAction(Result):
     step: int
     description: str
     commands: list[str]
+    placeholders: Placeholders = []
     expected_outcome: str
     destructive: Annotated[bool, Field(description="Ask the person before you run it")]
     safety_notes: str
@@ -102,7 +107,11 @@ class NextCheck(Result):
     id: str
     hypothesis: Annotated[str, Field(description="The hypothesis that it speaks for")]
     command: Annotated[str, Field(description="To run; empty where it is something to look at")]
+    placeholders: Placeholders = []
     expected: Annotated[str, Field(description="What is seen when the hypothesis is right")]
+    conclusive: Annotated[
+        bool, Field(description="False if its outcome hardly counts and cannot settle the cause")
+    ] = True
 
 
 class Diagnosed(Written):
@@ -160,6 +169,7 @@ def as_actions(actions: list[hypotheses.Action]) -> list[RecommendedAction]:
             step=number,
             description=action.description,
             commands=[action.command] if action.command else [],
+            placeholders=action.placeholders,
             expected_outcome=action.expected_outcome,
             destructive=action.destructive,
             safety_notes=action.safety_notes,
@@ -172,7 +182,14 @@ def as_check(narrowed: narrowing.Narrowed) -> NextCheck | None:
     check = narrowed.next_check
     if check is None:
         return None
-    return NextCheck(id=check.id, hypothesis=check.about, command=check.run, expected=check.expect)
+    return NextCheck(
+        id=check.id,
+        hypothesis=check.about,
+        command=check.run,
+        placeholders=check.placeholders,
+        expected=check.expect,
+        conclusive=check.conclusive,
+    )
 
 
 class ContinueTroubleshooting(Request):

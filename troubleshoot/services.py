@@ -21,6 +21,8 @@ from troubleshoot.symptoms import Symptom
 
 DIAGNOSIS = "diagnosis"
 UNKNOWN = "Unknown: nothing that is known fits this error well."
+MAKE_SURE = "Make sure that it is this"
+LOOK = "Look at this; by itself it does not prove the cause"
 
 FIX_MATCHES = 0.6
 READ = [
@@ -121,11 +123,12 @@ def recommended(hypothesis: Hypothesis) -> list[Action]:
     checks = [check for check in hypothesis.checks if check.about == hypothesis.id and check.run]
     sure = [
         Action(
-            description="Make sure that it is this",
+            description=MAKE_SURE if check.conclusive else LOOK,
             command=check.run,
+            placeholders=check.placeholders,
             expected_outcome=check.expect,
         )
-        for check in checks[:1]
+        for check in narrowing.in_order_of_use(checks)[:1]
     ]
     return [*sure, *hypothesis.actions]
 

@@ -1,4 +1,4 @@
-"""Finds the patterns whose exact codes and fixed wording stand in a text."""
+"""Finds the patterns whose exact codes and fixed wording occur in a text."""
 
 import logging
 import re
@@ -12,13 +12,13 @@ import regex
 from troubleshoot.models import Pattern
 from troubleshoot.vocabulary import State
 
-LONGEST = 20_000
-"""So much of a text is searched: of a longer one half at each end, since either has the error."""
+MAX_SEARCHED_LENGTH = 20_000
+"""Of a longer text, half of this is searched at each end, since either has the error."""
 
-SECONDS = 1.0
-"""One that takes longer is left out: people write them, and some cannot be searched for."""
+MAX_SEARCH_SECONDS = 1.0
+"""A search that takes longer is skipped: people write signatures, and some are too slow."""
 
-SHOWN = 120
+MAX_SHOWN_LENGTH = 120
 _TOKEN = re.compile(
     r"""(?P<open>\((?:\?[^)\w]*[:=!<])?) | (?P<close>\)) | (?P<either>\|)
       | (?P<maybe>[?*]|\{\d*,?\d*\}) | (?P<literal>\\[^\w\s]|[^\\.^$|()\[\]{}*+?])
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """`needed` stands in every text that the expression fits, as far as can be told."""
+    """`needed` occurs in every text that the expression matches; empty where that is unknown."""
 
     pattern_id: int
     expression: Any
@@ -40,7 +40,7 @@ class Signature:
 
 @lru_cache(maxsize=1)
 def at(state: State) -> Sequence[Signature]:
-    """Return those of the published patterns."""
+    """Return the signatures of the published patterns."""
     rows = Pattern.objects.published().order_by("pk").values_list("pk", "signatures")
     return compiled(dict(rows))
 
@@ -54,12 +54,12 @@ def compiled(signatures: Mapping[int, Sequence[str]]) -> Sequence[Signature]:
                     Signature(pattern_id, regex.compile(expression), needed_by(expression))
                 )
             except regex.error as error:
-                logger.warning("pattern %s: %r is left out: %s", pattern_id, expression, error)
+                logger.warning("pattern %s: %r is skipped: %s", pattern_id, expression, error)
     return built
 
 
 def needed_by(expression: str) -> str:
-    """The longest piece of plain text that an expression asks for, empty where none is sure."""
+    """Return the longest literal text that every match contains, empty where none is certain."""
     if "(?" in expression and regex.search(r"\(\?[a-zA-Z]", expression):
         return ""  # flags may make it blind to case
     runs, depth = [""], 0
@@ -78,8 +78,8 @@ def needed_by(expression: str) -> str:
 
 
 def found_in(texts: Sequence[str], signatures: Iterable[Signature]) -> dict[int, str]:
-    """The ids of patterns, with the longest part of a text that fits one of their signatures."""
-    texts = [part for text in texts for part in _searched(text)]
+    """Return for each pattern id the longest part of a text that matches a signature of it."""
+    texts = [part for text in texts for part in searched(text)]
     found: dict[int, str] = {}
     for signature in signatures:
         for text in texts:
@@ -89,16 +89,35 @@ def found_in(texts: Sequence[str], signatures: Iterable[Signature]) -> dict[int,
     return {pattern_id: part for pattern_id, part in found.items() if part}
 
 
-def _searched(text: str) -> list[str]:
-    return [text] if len(text) <= LONGEST else [text[: LONGEST // 2], text[-LONGEST // 2 :]]
+def groups_in(texts: Sequence[str], expressions: Iterable[str]) -> dict[str, str]:
+    """Return what the named groups of signatures match, by name; the first match of each counts."""
+    naming = [expression for expression in expressions if "(?P<" in expression]
+    parts = [part for text in texts for part in searched(text)]
+    found: dict[str, str] = {}
+    for signature in compiled({0: naming}):
+        for match in filter(None, (_match(part, signature) for part in parts)):
+            found = {name: value for name, value in match.groupdict().items() if value} | found
+    return found
+
+
+def searched(text: str) -> list[str]:
+    """Return the parts of a text that are searched."""
+    if len(text) <= MAX_SEARCHED_LENGTH:
+        return [text]
+    half = MAX_SEARCHED_LENGTH // 2
+    return [text[:half], text[-half:]]
 
 
 def _part(text: str, signature: Signature) -> str:
+    match = _match(text, signature)
+    return " ".join(match[0].split())[:MAX_SHOWN_LENGTH] if match else ""
+
+
+def _match(text: str, signature: Signature) -> Any:
     try:
-        match = signature.expression.search(text, timeout=SECONDS)
+        return signature.expression.search(text, timeout=MAX_SEARCH_SECONDS)
     except TimeoutError:
         logger.warning(
             "pattern %s: %r takes too long", signature.pattern_id, signature.expression.pattern
         )
-        return ""
-    return " ".join(match[0].split())[:SHOWN] if match else ""
+        return None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from remediations.services import Match as PastFix
-from troubleshoot import commands, general, weighing
+from troubleshoot import commands, general, placeholders, weighing
 from troubleshoot.matching import Match
 from troubleshoot.models import Pattern
 from troubleshoot.symptoms import kind_of_text
@@ -89,10 +89,11 @@ def _of_fix(fix: PastFix) -> SimilarIssue:
 
 
 def solution_of(pattern: Pattern) -> str:
-    """Its fix as one text."""
+    """Return its fix as one text, without values of an error."""
     steps = sorted(pattern.fix, key=lambda step: bool(step["destructive"]))
-    told = [f"{step['do']}: {step['run']}" if step.get("run") else step["do"] for step in steps]
-    return "\n".join(f"{number}. {step}" for number, step in enumerate(told, 1))
+    lines = [f"{step['do']}: {step['run']}" if step.get("run") else step["do"] for step in steps]
+    text = "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
+    return placeholders.fill(text, {})
 
 
 def error_of(pattern: Pattern) -> str:
@@ -106,7 +107,8 @@ def warnings_of(pattern: Pattern) -> list[str]:
     for step in pattern.fix:
         losses = commands.dangers(step.get("run", ""))
         if losses or step["destructive"]:
-            warnings.append(f"{step['do']}: {'; '.join(losses) or 'it cannot be undone'}")
+            warning = f"{step['do']}: {'; '.join(losses) or 'it cannot be undone'}"
+            warnings.append(placeholders.fill(warning, {}))
     return warnings
 
 

@@ -49,6 +49,7 @@ class Symptom:
     texts: tuple[str, ...]
     kind: str | None
     technologies: frozenset[str]
+    facts: Mapping[str, str]
     circumstances: tuple[str, ...]
 
     def version_of(self, product: str) -> str | None:
@@ -107,6 +108,7 @@ def read(
         texts=tuple(dict.fromkeys([printed, given])),
         kind=kind_of(fault),
         technologies=frozenset(named),
+        facts=dict(facts),
         circumstances=tuple(f"{name} {value}".lower() for name, value in facts.items()),
     )
 

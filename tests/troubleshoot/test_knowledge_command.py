@@ -40,6 +40,10 @@ class Complaints:
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self._folder, self._capsys = folder, capsys
 
+    def entry_of(self, text: str) -> knowledge.Entry:
+        (self._folder / "entry.yaml").write_text(text, encoding="utf-8")
+        return knowledge.read(self._folder).patterns[0].entry
+
     def about(self, *files: str) -> list[str]:
         for number, text in enumerate(files):
             (self._folder / f"{number}.yaml").write_text(dedent(text), encoding="utf-8")
@@ -85,6 +89,7 @@ def test_right_files_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
             "      run: du -sh /var\n      destructive: true\n    - {do: Wait, run: sleep 1}\n",
             "0.yaml:18: fix.1 is safe, so it must stand before what destroys",
         ),
+        ("'No space left'", "'No (?P<blank>space)'", "0.yaml:9: signatures.0 names no placeholder"),
         ("title: The", "title: [The", "0.yaml:"),
         (
             "  severity: high\n",
@@ -93,13 +98,24 @@ def test_right_files_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         ),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(
+def test_a_mistake_is_reported_with_its_line(
     complaints: Complaints, before: str, after: str, complaint: str
 ) -> None:
     assert before in ENTRY
-    told = complaints.about(ENTRY.replace(before, after))
+    reported = complaints.about(ENTRY.replace(before, after))
 
-    assert any(line.startswith(complaint) for line in told), told
+    assert any(line.startswith(complaint) for line in reported), reported
+
+
+def test_a_check_does_not_have_the_values_of_its_example(complaints: Complaints) -> None:
+    """They would confirm the cause of every other error."""
+    entry = ENTRY.replace("    - ENOSPC\n", "    - \"ENOSPC, write '/srv/shop.db'\"\n")
+    entry = entry.replace("run: df -h\n", "run: ls /srv/shop.db\n")
+    named = entry.replace("are taken.", "are taken by /srv/shop.db.")
+    reason = "0.yaml:12: confirm.0 has '/srv/shop.db' of its example: write {file}"
+
+    assert complaints.about(entry)[0].startswith(reason)
+    assert list(knowledge.problems_of(complaints.entry_of(named))) == []
 
 
 def test_an_id_is_taken_once_over_all_files(complaints: Complaints) -> None:
@@ -110,8 +126,8 @@ def test_rivals_must_be_there(complaints: Complaints) -> None:
     rival = "  confused_with:\n    - id: {}\n      tell: it is not\n"
 
     for name in ("nobody", "disk-full"):
-        told = complaints.about(ENTRY + rival.format(name))
-        assert told == [f"0.yaml:21: confused_with names no other pattern: {name}"]
+        reported = complaints.about(ENTRY + rival.format(name))
+        assert reported == [f"0.yaml:21: confused_with names no other pattern: {name}"]
 
 
 def test_rivals_may_ship_or_have_mistakes_of_their_own(complaints: Complaints) -> None:
@@ -119,8 +135,8 @@ def test_rivals_may_ship_or_have_mistakes_of_their_own(complaints: Complaints) -
     other = ENTRY.replace("id: disk-full", "id: other").replace("high", "bad")
 
     for name in ("other", next(iter(knowledge.read().patterns)).entry.id):
-        told = complaints.about(ENTRY + rival.format(name), other)
-        assert [line.partition(" ")[0] for line in told] == ["1.yaml:4:"]
+        reported = complaints.about(ENTRY + rival.format(name), other)
+        assert [line.partition(" ")[0] for line in reported] == ["1.yaml:4:"]
 
 
 def test_folders_are_read_to_the_bottom(complaints: Complaints, tmp_path: Path) -> None:

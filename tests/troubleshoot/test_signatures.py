@@ -45,7 +45,7 @@ def test_what_is_broken_is_left_out() -> None:
 
 
 def test_one_that_cannot_be_searched_for_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signatures, "SECONDS", 0.05)
+    monkeypatch.setattr(signatures, "MAX_SEARCH_SECONDS", 0.05)
     known = signatures.compiled({1: [r"(?:a+)+(?:a+)+(?:a+)+\d$"], 2: ["aaa"]})
 
     assert signatures.found_in(["a" * 5_000 + "!"], known) == {2: "aaa"}
