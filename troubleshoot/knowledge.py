@@ -207,14 +207,14 @@ def of_commands(entry: Entry) -> Iterator[tuple[Place, str]]:
     """Fixes that destroy unsaid or too early, checks that change something."""
     may_be_safe = True
     for number, step in enumerate(entry.fix):
-        lost = commands.dangers(step.run)
+        lost = commands.dangers(placeholders.fill(step.run, {}))
         if lost and not step.destructive:
             yield ("fix", number), f"must say destructive: true, since {lost[0]}"
         if step.run and not step.destructive and not may_be_safe:
             yield ("fix", number), "is safe, so it must stand before what destroys"
         may_be_safe = may_be_safe and not step.destructive
     for number, check in enumerate(entry.confirm):
-        if lost := commands.dangers(check.run):
+        if lost := commands.dangers(placeholders.fill(check.run, {})):
             yield ("confirm", number), f"must only look, but {lost[0]}"
 
 

@@ -105,7 +105,7 @@ def warnings_of(pattern: Pattern) -> list[str]:
     """What steps of its fix would destroy."""
     warnings = []
     for step in pattern.fix:
-        losses = commands.dangers(step.get("run", ""))
+        losses = commands.dangers(placeholders.fill(step.get("run", ""), {}))
         if losses or step["destructive"]:
             warning = f"{step['do']}: {'; '.join(losses) or 'it cannot be undone'}"
             warnings.append(placeholders.fill(warning, {}))

@@ -42,7 +42,7 @@ class Complaints:
 
     def entry_of(self, text: str) -> knowledge.Entry:
         (self._folder / "entry.yaml").write_text(text, encoding="utf-8")
-        return knowledge.read(self._folder).patterns[0].entry
+        return knowledge.read(self._folder).patterns[-1].entry
 
     def about(self, *files: str) -> list[str]:
         for number, text in enumerate(files):

@@ -29,7 +29,7 @@ _PIECE = re.compile(
 _EXPLAINED = re.compile(r"EXPLAIN\s+(?P<how>\([^)]*\)|(?:(?:ANALYZE|VERBOSE)\s+)*)", re.IGNORECASE)
 _ENDING = re.compile(
     r"\bpg_(?:cancel_backend|terminate_backend|drop_replication_slot)\s*\("
-    r"|(?-i:^KILL\s+(?:(?:CONNECTION|QUERY)\s+)?\d+)",  # in small letters it is the shell's
+    r"|(?-i:^KILL\s+(?:(?:CONNECTION|QUERY)\s+)?(?:\d+|ID\b))",  # the shell's is in small letters
     re.IGNORECASE,
 )
 # What the parser cannot read, or keeps as text.
