@@ -8,8 +8,9 @@ from typing import Literal
 
 from django.db.models import Count, Q, QuerySet
 
+from analytics.aggregates import Sums
 from analytics.models import Event
-from analytics.tallying import Calls, Sums
+from analytics.tallying import Calls
 from contextd.models import Project
 from contextd.validation import parse_digits
 

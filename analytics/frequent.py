@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Max
 
 from analytics import charts
 from analytics.charts import Place
@@ -52,7 +52,7 @@ def most_used(
     counted = used.values_list("domain", "used").annotate(number=Count("*"))
     ranked = counted.order_by("-number", "domain", "used")
     found: list[UsedRecord] = []
-    for asked in (2 * limit, None):  # read all of them only if many of the first are deleted
+    for asked in (2 * limit, 32 * limit, None):  # more if many of the first are deleted
         most = list(ranked[:asked])
         records = known(caller, [(name, pk) for name, pk, _ in most])
         found = [
@@ -60,7 +60,7 @@ def most_used(
             for name, pk, number in most
             if (name, pk) in records
         ]
-        if len(found) >= limit or len(most) < 2 * limit:
+        if len(found) >= limit or asked is None or len(most) < asked:
             break
     return found[:limit]
 
@@ -68,15 +68,22 @@ def most_used(
 def errors(caller: Caller, calls: Calls, limit: int) -> list[FrequentError]:
     """Return the errors looked up most, with the result of the last search for each."""
     places = charts.top(calls, "errors", limit)
-    asked = calls.kept.filter(domain=FIXES, query__in=[place.name for place in places])
-    last = asked.filter(found__isnull=False).order_by("query", "-at").distinct("query")
-    found = dict(last.values_list("query", "found"))
+    found = last_found(calls, [place.name for place in places])
     best = {query: (FIXES, ids[0]) for query, ids in found.items() if ids}
     fixes = known(caller, best.values())
     return [
         FrequentError(place, fixes.get(best[place.name]) if place.name in best else None)
         for place in places
     ]
+
+
+def last_found(calls: Calls, queries: Sequence[str]) -> dict[str, list[int]]:
+    """Return the ids of the fixes that the last search for each of the queries found."""
+    searches = calls.kept.filter(domain=FIXES, found__isnull=False, query__in=queries)
+    # In two steps, since the index of searches holds their times but not what they found.
+    times = dict(searches.order_by().values_list("query").annotate(Max("at")))
+    last = searches.filter(at__in=times.values()).order_by("at", "pk")
+    return dict(last.values_list("query", "found"))
 
 
 def looked_up(caller: Caller, errors: Sequence[FrequentError]) -> list[FrequentError]:

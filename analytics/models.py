@@ -124,7 +124,7 @@ class Event(models.Model):
             ),
             models.Index(
                 fields=["at"],
-                include=["domain", "query"],
+                include=["domain", "query", "returned", "outcome"],
                 name="event_search",
                 condition=Q(found__isnull=False),
             ),

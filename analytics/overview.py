@@ -11,11 +11,12 @@ from django.utils import timezone
 
 from analytics import calls as single
 from analytics import charts, frequent, services, tallying
+from analytics.aggregates import Sums, added
 from analytics.charts import Place, Point
 from analytics.frequent import FrequentError, UsedRecord
 from analytics.models import WorkSession
 from analytics.services import Period, Report
-from analytics.tallying import Calls, Sums, midnight
+from analytics.tallying import Calls, midnight
 from contextd.callers import Caller
 from contextd.models import Project
 from gateway.names import SEPARATOR
@@ -72,16 +73,17 @@ class Overview:
 def overview(caller: Caller, days: int, project: Project | None = None) -> Overview:
     """Return the figures of the last days, including today, that the caller may see."""
     period = last_days(days)
-    calls = calls_of(caller, period, project)
-    looked_at = last_days(max(days, DAYS_COMPARED))
-    points = charts.series(calls_of(caller, looked_at, project))
+    looked_at = calls_of(caller, last_days(max(days, DAYS_COMPARED)), project)
+    calls = looked_at.since(period.start)
+    points = charts.series(looked_at)
     shown = [point for point in points if point.day >= period.start.date()]
+    operations = by_operation(shown)
     sessions = services.sessions_of(caller, period, project)
     return Overview(
-        report=services.reported(period, by_operation(shown), sessions),
+        report=services.reported(period, operations, sessions),
         weeks=weeks(points, period.end.date()),
         days=by_day(shown, period),
-        latencies=latencies(calls),
+        latencies=latencies(calls, operations),
         used=frequent.most_used(caller, calls, SHOWN),
         skills=frequent.most_used(caller, calls, SHOWN, "skill"),
         errors=frequent.errors(caller, calls, SHOWN),
@@ -118,8 +120,8 @@ def weeks(points: Sequence[Point], today: date) -> list[Compared]:
 
 def numbers(points: Iterable[Point]) -> dict[str, int]:
     sums = by_operation(points)
-    saved = services.added(one for name, one in sums.items() if saves(name))
-    total = services.added(sums.values())
+    saved = added(one for name, one in sums.items() if saves(name))
+    total = added(sums.values())
     return {
         "Records saved": saved.calls - saved.failures,
         "Searches that found something": total.answered,
@@ -135,16 +137,16 @@ def saves(operation: str) -> bool:
 
 
 def by_operation(points: Iterable[Point]) -> dict[str, Sums]:
-    sums: defaultdict[str, Sums] = defaultdict(Sums)
+    sums: defaultdict[str, list[Sums]] = defaultdict(list)
     for point in points:
-        sums[point.operation] += point.sums
-    return sums
+        sums[point.operation].append(point.sums)
+    return {operation: added(of_days) for operation, of_days in sums.items()}
 
 
 def by_day(points: Sequence[Point], period: Period) -> list[Day]:
     """Return every day, even without calls; the points must be in order."""
     sums = {
-        day: services.added(point.sums for point in of_day)
+        day: added(point.sums for point in of_day)
         for day, of_day in groupby(points, key=attrgetter("day"))
     }
     return [
@@ -153,14 +155,15 @@ def by_day(points: Sequence[Point], period: Period) -> list[Day]:
     ]
 
 
-def latencies(calls: Calls) -> list[Latency]:
+def latencies(calls: Calls, operations: dict[str, Sums]) -> list[Latency]:
     """Return the latencies of the operations called most."""
-    counted = sorted(calls.latencies().items(), key=lambda pair: (-sum(pair[1]), pair[0]))
+    most = sorted(operations, key=lambda name: (-operations[name].calls, name))[:SHOWN]
+    buckets = calls.filter(operation__in=most).latencies()
     return [
         Latency(
-            operation,
-            sum(buckets),
-            *(tallying.percentile(buckets, share) or 0.0 for share in (0.5, 0.95, 0.99)),
+            name,
+            operations[name].calls,
+            *(tallying.percentile(buckets[name], share) or 0.0 for share in (0.5, 0.95, 0.99)),
         )
-        for operation, buckets in counted[:SHOWN]
+        for name in most
     ]

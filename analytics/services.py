@@ -1,6 +1,5 @@
 """Report what contextd was used for, and the estimated savings."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal
@@ -10,8 +9,9 @@ from django.db.models import Min
 from django.utils import timezone
 
 from analytics import tallying
+from analytics.aggregates import Sums, added, ratio
 from analytics.models import Event, Tally, WorkSession
-from analytics.tallying import Calls, Sums, midnight, ratio
+from analytics.tallying import Calls, midnight
 from contextd import projects, search
 from contextd.callers import Caller
 from contextd.errors import Invalid
@@ -178,10 +178,6 @@ def reported(period: Period, operations: dict[str, Sums], sessions: int) -> Repo
             sample_size=total.useful,
         ),
     )
-
-
-def added(sums: Iterable[Sums]) -> Sums:
-    return sum(sums, Sums())
 
 
 def judged_of(by_operation: dict[str, Sums]) -> Sums:

@@ -3,34 +3,20 @@
 Days are in UTC.
 """
 
-import math
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import (
-    Case,
-    Count,
-    ExpressionWrapper,
-    F,
-    FloatField,
-    IntegerField,
-    Max,
-    Min,
-    Q,
-    QuerySet,
-    Sum,
-    Value,
-    When,
-)
-from django.db.models.functions import Cast, Ceil, Coalesce, Greatest, Least, Ln, TruncDate
+from django.db.models import Max, Min, QuerySet
+from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from analytics import recording
+from analytics import aggregates, recording
+from analytics.aggregates import Sums, added
 from analytics.models import BUCKETS, Event, EventQuerySet, Tally, WorkSession
 from contextd import projects
 from contextd.callers import Caller
@@ -38,42 +24,6 @@ from contextd.models import Project
 
 Key = tuple[Any, ...]
 ROW = ("day", "project_id", "context", "operation")
-
-
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """Sums over calls; the fields are those of a Tally."""
-
-    calls: int = 0
-    failures: int = 0
-    search_milliseconds: float = 0
-    milliseconds: float = 0
-    searches: int = 0
-    answered: int = 0
-    useful: int = 0
-    reduction: float = 0
-    spared_tokens: int = 0
-    lookups: int = 0
-    cached: int = 0
-
-    def __add__(self, other: "Sums") -> "Sums":
-        return Sums(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(Sums)))
-
-    @property
-    def mean_milliseconds(self) -> float | None:
-        return ratio(self.milliseconds, self.calls)
-
-    @property
-    def success_rate(self) -> float | None:
-        return ratio(self.calls - self.failures, self.calls)
-
-
-NAMES = [one.name for one in fields(Sums)]
-
-
-def ratio(part: float, whole: float) -> float | None:
-    """Return the ratio; None if the whole is zero."""
-    return part / whole if whole else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +44,11 @@ class Calls:
     def visible_to(self, caller: Caller) -> "Calls":
         return self._each(lambda rows: rows.visible_to(caller))
 
+    def since(self, start: datetime) -> "Calls":
+        """Return the later calls; `start` is the beginning of a day."""
+        tallies = self.tallies.filter(day__gte=start.date())
+        return Calls(tallies, self.events.filter(at__gte=start), self.kept.filter(at__gte=start))
+
     def none(self) -> "Calls":
         return self._each(lambda rows: rows.none())
 
@@ -102,22 +57,24 @@ class Calls:
 
     def sums(self, *by: str) -> dict[Key, Sums]:
         """Return the sums for each combination of these Tally fields."""
-        tallied = self.tallies.order_by().values_list(*by).annotate(**totals())
-        counted = dated(self.events).values_list(*by).annotate(**counts())
-        added: defaultdict[Key, Sums] = defaultdict(Sums)
-        for row in [*tallied, *counted]:
-            added[row[: len(by)]] += Sums(*row[len(by) :])
-        return dict(added)
+        tallied = self.tallies.order_by().values_list(*by)
+        counted = dated(self.events).values_list(*by)
+        rows: defaultdict[Key, list[Sums]] = defaultdict(list)
+        for row in [
+            *tallied.annotate(**aggregates.of_tallies()),
+            *counted.annotate(**aggregates.of_events()),
+        ]:
+            rows[row[: len(by)]].append(Sums._make(row[len(by) :]))
+        return {key: added(sums) for key, sums in rows.items()}
 
     def latencies(self) -> dict[str, list[int]]:
         """Return the number of calls per bucket for each operation."""
-        buckets = {f"bucket_{number}": Sum(f"latencies__{number}") for number in range(BUCKETS)}
-        tallied = self.tallies.order_by().values_list("operation").annotate(**buckets)
-        added: defaultdict[str, list[int]] = defaultdict(lambda: [0] * BUCKETS)
-        added |= {operation: list(calls) for operation, *calls in tallied}
+        tallied = self.tallies.order_by().values_list("operation")
+        latencies: defaultdict[str, list[int]] = defaultdict(lambda: [0] * BUCKETS)
+        latencies |= dict(tallied.annotate(buckets=aggregates.SumOfArrays("latencies")))
         for operation, bucket, calls in bucketed(self.events, "operation"):
-            added[operation][bucket] += calls
-        return dict(added)
+            latencies[operation][bucket] += calls
+        return dict(latencies)
 
 
 def calls_between(start: datetime, end: datetime) -> Calls:
@@ -175,7 +132,7 @@ def count(events: QuerySet[Event]) -> list[Tally]:
         latencies[tuple(key)][bucket] += calls
     return [
         Tally(**row, latencies=latencies[tuple(row[name] for name in ROW)])
-        for row in dated(events).values(*ROW).annotate(**counts())
+        for row in dated(events).values(*ROW).annotate(**aggregates.of_events())
     ]
 
 
@@ -184,50 +141,9 @@ def dated(events: QuerySet[Event]) -> QuerySet[Any]:
 
 
 def bucketed(events: QuerySet[Event], *by: str) -> QuerySet[Any, Any]:
-    # The natural logarithm is a hundred times faster than that of `numeric` to any base.
-    size = Ceil(Ln(Greatest(F("milliseconds"), Value(1.0))) * Value(4 / math.log(2)))
-    bucket = Cast(Least(size, Value(BUCKETS - 1.0)), IntegerField())
-    counted = dated(events).annotate(bucket=bucket).values_list(*by, "bucket")
-    sized: QuerySet[Any, Any] = counted.annotate(number=Count("pk"))
+    counted = dated(events).annotate(bucket=aggregates.Bucket()).values_list(*by, "bucket")
+    sized: QuerySet[Any, Any] = counted.annotate(number=aggregates.aggregate("COUNT(*)"))
     return sized
-
-
-def totals() -> dict[str, Any]:
-    """Return aggregates in the order of Sums; a Tally's own field names cannot be used."""
-    return {f"sum_{name}": Sum(name) for name in NAMES}
-
-
-def counts() -> dict[str, Any]:
-    """Return the same aggregates for events."""
-    searched, answered = Q(found__isnull=False), Q(returned__gt=0)
-    useful = Q(was_useful=True)
-    return {
-        "calls": Count("pk"),
-        "failures": Count("pk", filter=~Q(outcome="ok")),
-        # Must precede `milliseconds`, which names the sum afterwards.
-        "search_milliseconds": Coalesce(Sum("milliseconds", filter=searched), Value(0.0)),
-        "milliseconds": Sum(F("milliseconds")),
-        "searches": Count("pk", filter=searched),
-        "answered": Count("pk", filter=answered),
-        "useful": Count("pk", filter=useful),
-        "reduction": Coalesce(Sum(reduction(), filter=answered), Value(0.0)),
-        "spared_tokens": Coalesce(Sum(spared(), filter=useful), Value(0)),
-        "lookups": Sum(F("lookups")),
-        "cached": Sum(F("cached")),
-    }
-
-
-def reduction() -> Any:
-    """Return the reduction from searched to returned tokens in percent."""
-    part = ExpressionWrapper(F("returned_tokens") * 100.0 / F("searched_tokens"), FloatField())
-    less = Greatest(Value(100.0) - part, Value(0.0))
-    return Case(When(searched_tokens__gt=0, then=less), default=Value(0.0))
-
-
-def spared() -> Any:
-    """Return the tokens nobody had to read: those searched, up to what one would have read."""
-    read_instead = Least(F("searched_tokens"), Value(settings.CONTEXTD_READING_LIMIT))
-    return Greatest(read_instead - F("returned_tokens"), Value(0))
 
 
 @projects.before_merge
@@ -248,7 +164,7 @@ def join_with_those_of(kept: Project, absorbed: Project) -> None:
 
 
 def add(ours: Tally, theirs: Tally) -> None:
-    for name in NAMES:
+    for name in Sums._fields:
         setattr(ours, name, getattr(ours, name) + getattr(theirs, name))
     ours.latencies = [a + b for a, b in zip(ours.latencies, theirs.latencies, strict=True)]
     ours.save()

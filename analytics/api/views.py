@@ -1,6 +1,5 @@
 """Read-only endpoints of the dashboard's data."""
 
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, get_args
 
@@ -66,7 +65,7 @@ class Series(APIView):
                 "day": point.day,
                 "operation": point.operation,
                 "mean_milliseconds": point.sums.mean_milliseconds,
-                **asdict(point.sums),
+                **point.sums._asdict(),
             }
             for point in points
         ]

@@ -17,7 +17,7 @@ from tests.conftest import Call
 
 pytestmark = pytest.mark.django_db
 
-MOST_QUERIES = 32
+MAX_QUERIES = 25
 
 
 def text_of(page: Any) -> str:
@@ -249,7 +249,7 @@ def test_more_calls_ask_no_more_queries(
     for number in range(30):
         happened(f"operation_{number}", client=f"client {number}", query=f"q {number}", found=[])
 
-    with django_assert_max_num_queries(MOST_QUERIES):
+    with django_assert_max_num_queries(MAX_QUERIES):
         here.get("/dashboard/")
 
 
