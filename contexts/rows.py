@@ -1,10 +1,11 @@
 """Contexts as rows of files."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from contextd.admin import RowsByField
-from contextd.admin.rows import Row
+from contextd.admin.rows import Row, each
 from contextd.errors import Invalid, NotFound
 from contextd.models import Project
 from contexts import services
@@ -47,7 +48,7 @@ class ContextRows(RowsByField):
         if "projects" in row:
             record.projects.set(projects_at(row["projects"]))
         if "grants" in row:
-            given = [given_to(record, grant) for grant in row["grants"]]
+            given = each(partial(given_to, record), row["grants"])
             record.grants.exclude(pk__in=[grant.pk for grant in given]).delete()
 
 

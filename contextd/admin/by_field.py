@@ -24,14 +24,11 @@ class RowsByField(WritableRows):
         key = row.get(self.key)
         return self.model._default_manager.filter(**{self.key: key}).first() if key else None
 
-    def read(self, row: Row) -> dict[str, Any]:
-        values = super().read(row)
-        for name in values.keys() & {*self.lists}:
-            if not isinstance(values[name], list):
-                raise Invalid(f"{name} must be a list", field=name)
-        for name in values.keys() & {*self.numbers}:
-            values[name] = number(name, values[name])
-        return values
+    def value_of(self, name: str, cell: Any) -> Any:
+        value = super().value_of(name, cell)
+        if name in self.lists and not isinstance(value, list):
+            raise Invalid(f"{name} must be a list", field=name)
+        return number(name, value) if name in self.numbers else value
 
     def write(self, record: Any, row: Row) -> Any:
         cleaned = redaction.redact_value({n: row[n] for n in self.columns if n in row})

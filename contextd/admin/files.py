@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -62,27 +62,41 @@ def csv_rows(text: str) -> Iterator[Row]:
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     headers = next(reader, [])
     line = reader.line_num + 1
+    problems = []
     for cells in reader:
-        if cells:
-            if len(cells) != len(headers):
-                raise Invalid(f"line {line} has {len(cells)} cells, the header {len(headers)}")
-            values = map(spreadsheets.read, cells)
-            yield {LINE: line, **dict(zip(headers, values, strict=True))}
+        if len(cells) == len(headers):
+            yield {LINE: line, **dict(zip(headers, map(spreadsheets.read, cells), strict=True))}
+        elif cells:
+            problems.append(f"line {line} has {len(cells)} cells, the header {len(headers)}")
         line = reader.line_num + 1
+    refuse(problems)
 
 
 def json_rows(text: str) -> Iterator[Row]:
     """Read rows one by one, to know the line where each begins."""
-    if not isinstance(json.loads(text), list):  # rejects trailing text, which `raw_decode` ignores
+    try:
+        content = json.loads(text)  # rejects trailing text, which `raw_decode` ignores
+    except ValueError as error:
+        raise Invalid(f"the file is not JSON: {error}") from None
+    if not isinstance(content, list):
         raise Invalid("the file must be a list of objects")
     decoder, place = json.JSONDecoder(), text.index("[") + 1
     line, counted = 1, 0
+    problems = []
     while (place := after_white(text, place)) < len(text) and text[place] != "]":
         line, counted = line + text.count("\n", counted, place), place
         row, place = decoder.raw_decode(text, place)
-        if not isinstance(row, dict):
-            raise Invalid(f"line {line} is not an object")
-        yield {LINE: line, **row}
+        if isinstance(row, dict):
+            yield {LINE: line, **row}
+        else:
+            problems.append(f"line {line} is not an object")
+    refuse(problems)
+
+
+def refuse(problems: Sequence[str]) -> None:
+    """Raise Invalid with all the problems, if there are any."""
+    if problems:
+        raise Invalid("; ".join(problems))
 
 
 def after_white(text: str, place: int) -> int:

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from contextd import projects, redaction, sessions, validation
 from contextd.admin.by_field import RowsByField, ensure_valid
 from contextd.admin.exporting import Exportable, Rows
-from contextd.admin.rows import Row
+from contextd.admin.rows import Row, each
 from contextd.admin.theme import ModelAdmin, NotEditable, ReadOnly, TabularInline
 from contextd.admin.transfer import Transferable
 from contextd.errors import Invalid
@@ -61,13 +61,14 @@ class ProjectRows(RowsByField):
     told_only = ["created_at"]
     prefetched = ["paths"]
 
-    def read(self, row: Row) -> dict[str, Any]:
-        values = super().read(row)
-        if "git_remote" in values:
-            values["git_remote"] = read_remote(values["git_remote"])
-        if "paths" in values:
-            values["paths"] = [read_path(path) for path in values["paths"]]
-        return values
+    def value_of(self, name: str, cell: Any) -> Any:
+        value = super().value_of(name, cell)
+        match name:
+            case "git_remote":
+                return read_remote(value)
+            case "paths":
+                return each(read_path, value)
+        return value
 
     def known(self, row: Row) -> Project | None:
         remote, paths = row.get("git_remote"), row.get("paths", [])
@@ -78,8 +79,8 @@ class ProjectRows(RowsByField):
         found |= {one.project for one in ProjectPath.objects.filter(path__in=paths)}
         if len(found) > 1:
             names = ", ".join(sorted(map(str, found)))
-            told = f"paths: paths and remote belong to several projects ({names}); merge these"
-            raise Invalid(told, field="paths")
+            several = f"paths: paths and remote belong to several projects ({names})"
+            raise Invalid(f"{several}; merge these", field="paths")
         return next(iter(found), None)
 
     def relate(self, record: Project, row: Row) -> None:

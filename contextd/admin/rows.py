@@ -1,7 +1,9 @@
 """Import rows of a file: find the record of each, and write it."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -19,6 +21,8 @@ from contextd.callers import Caller
 from contextd.errors import ContextdError, Invalid
 
 Row = Mapping[str, Any]
+Problems = list[dict[str, Any]]
+"""Each has a sentence as `error` and, if it concerns one, a `field`."""
 SHOWN_LENGTH = 80
 TAKE_CREDENTIALS_OUT = "Import anyway, with credentials removed"
 FLAGS = {"true": True, "1": True, "false": False, "0": False, "": False}
@@ -51,8 +55,8 @@ class WritableRows(Rows):
     def before_import(self, dataset: Any, **options: Any) -> None:
         unknown = [name for name in dataset.headers if name not in {LINE, *self.fields}]
         if unknown:
-            there_are = ", ".join(self.fields)
-            raise Invalid(f"unknown column {unknown[0]!r}; there are: {there_are}")
+            columns, there_are = ", ".join(map(repr, unknown)), ", ".join(self.fields)
+            raise Invalid(f"unknown column {columns}; there are: {there_are}")
 
     def import_data_inner(self, *args: Any, **options: Any) -> Any:
         with search.embedding_later():
@@ -60,33 +64,49 @@ class WritableRows(Rows):
 
     def import_row(self, row: Row, instance_loader: Any, **options: Any) -> RowResult:
         outcome, redacted = RowResult(), self.redacted
-        try:
-            given = {name: row[name] for name in self.fields if row.get(name) is not None}
-            self._take(self.read(given), outcome)
-            outcome.diff = [shown(given.get(name)) for name in self.fields]
-            outcome.redacted = self.redacted - redacted
-        except ContextdError as error:
+        given = {name: row[name] for name in self.fields if row.get(name) is not None}
+        values, problems = self.read(given)
+        problems += self._import(values, outcome, unreadable=given.keys() - values.keys())
+        outcome.diff = [shown(given.get(name)) for name in self.fields]
+        outcome.redacted = self.redacted - redacted
+        if problems:
             outcome.import_type = RowResult.IMPORT_TYPE_INVALID
-            outcome.validation_error = complaint(error, row[LINE])
+            outcome.validation_error = complaint(problems, row[LINE])
         return outcome
 
-    def read(self, row: Row) -> dict[str, Any]:
-        """Return the row with its values converted to their Python types."""
-        values = dict(row)
-        for name in values.keys() & {*self.lists, *self.objects}:
-            values[name] = structured(name, values[name], [] if name in self.lists else {})
-        for name in values.keys() & {*self.flags}:
-            values[name] = flag(name, values[name])
-        validation.ensure_storable(values)
-        return values
+    def read(self, row: Row) -> tuple[dict[str, Any], Problems]:
+        """Return the values converted to their Python types, and why the others cannot be."""
+        values: dict[str, Any] = {}
+        problems: Problems = []
+        for name, cell in row.items():
+            with collecting(problems):
+                values[name] = self.value_of(name, cell)
+        return values, problems
 
-    def _take(self, row: Row, outcome: RowResult) -> None:
-        record = self.known(row)
-        if record is not None and self._says_so(record, row):
-            outcome.import_type = RowResult.IMPORT_TYPE_SKIP
-            return
-        if not self.takes_credentials:
-            refuse_credentials({name: row[name] for name in self.columns if name in row})
+    def value_of(self, name: str, cell: Any) -> Any:
+        """Return the value of a cell, converted to its Python type."""
+        value = cell
+        if name in self.lists or name in self.objects:
+            value = structured(name, cell, [] if name in self.lists else {})
+        elif name in self.flags:
+            value = flag(name, cell)
+        validation.ensure_storable({name: value})
+        return value
+
+    def _import(self, row: Row, outcome: RowResult, unreadable: AbstractSet[str]) -> Problems:
+        """Save the readable values and return every error; any error undoes the whole file."""
+        problems: Problems = []
+        with collecting(problems):
+            record = self.known(row)
+            if record is not None and not unreadable and self._says_so(record, row):
+                outcome.import_type = RowResult.IMPORT_TYPE_SKIP
+                return problems
+            if not self.takes_credentials:
+                problems += credentials_in({n: row[n] for n in self.columns if n in row})
+            self._save(record, row, outcome)
+        return [problem for problem in problems if problem.get("field") not in unreadable]
+
+    def _save(self, record: Any, row: Row, outcome: RowResult) -> None:
         is_new = record is None
         outcome.import_type = RowResult.IMPORT_TYPE_NEW if is_new else RowResult.IMPORT_TYPE_UPDATE
         outcome.instance = self.write(record, row)
@@ -181,18 +201,37 @@ def _is_same(stored: Any, given: Any) -> bool:
     return stored == given or (stored in (None, "") and given in (None, ""))
 
 
-def refuse_credentials(row: Row) -> None:
-    findings = redaction.redact_value(dict(row)).findings
-    if findings:
-        problems = [
-            {
-                "field": finding.path,
-                "error": f"{finding.path} contains a credential ({finding.kind}); remove it, "
-                f"or tick “{TAKE_CREDENTIALS_OUT}”",
-            }
-            for finding in findings
-        ]
+@contextmanager
+def collecting(problems: Problems) -> Iterator[None]:
+    """Collect the problems of an error instead of raising it."""
+    try:
+        yield
+    except ContextdError as error:
+        alone = {"field": error.details.get("field"), "error": error.message}
+        problems += error.details.get("problems") or [alone]
+
+
+def each(read: Callable[[Any], Any], values: Iterable[Any]) -> list[Any]:
+    """Read each value; raise Invalid with the problems of all."""
+    results: list[Any] = []
+    problems: Problems = []
+    for value in values:
+        with collecting(problems):
+            results.append(read(value))
+    if problems:
         raise Invalid(problems[0]["error"], problems=problems)
+    return results
+
+
+def credentials_in(row: Row) -> Problems:
+    return [
+        {
+            "field": finding.path,
+            "error": f"{finding.path} contains a credential ({finding.kind}); remove it, "
+            f"or tick “{TAKE_CREDENTIALS_OUT}”",
+        }
+        for finding in redaction.redact_value(dict(row)).findings
+    ]
 
 
 def structured(name: str, value: Any, empty: Any) -> Any:
@@ -219,9 +258,8 @@ def moment(value: Any) -> datetime | None:
         return None
 
 
-def complaint(error: ContextdError, line: int) -> ValidationError:
+def complaint(problems: Problems, line: int) -> ValidationError:
     """Return every error of a row, each with its line and field."""
-    problems = error.details.get("problems") or [{"error": error.message}]
     return ValidationError([f"Line {line}: {problem['error']}" for problem in problems])
 
 

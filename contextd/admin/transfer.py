@@ -15,6 +15,7 @@ from contextd import auth, operations, pipeline
 from contextd.admin.editing import tell_redacted
 from contextd.admin.exporting import Exportable
 from contextd.admin.rows import TAKE_CREDENTIALS_OUT, RowsByOperation, WritableRows
+from contextd.errors import ContextdError
 
 MOST_TOLD = 20
 TAKES_CREDENTIALS = "takes_credentials"
@@ -60,6 +61,12 @@ class Transferable(ImportMixin, Exportable):  # type: ignore[misc]  # the librar
 
     def get_import_data_kwargs(self, **options: Any) -> dict[str, Any]:
         return {"rollback_on_validation_errors": True}
+
+    def add_data_read_fail_error_to_form(self, form: forms.Form, error: Exception) -> None:
+        if isinstance(error, ContextdError):
+            form.add_error("import_file", error.message)
+        else:
+            super().add_data_read_fail_error_to_form(form, error)
 
     def add_success_message(self, result: Any, request: HttpRequest) -> None:
         super().add_success_message(result, request)

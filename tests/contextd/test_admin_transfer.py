@@ -143,6 +143,41 @@ def test_a_mistake_names_its_line_and_field_and_nothing_is_written(
     assert not Passage.objects.exists()
 
 
+def test_every_mistake_of_a_row_is_shown(admin_client: Client) -> None:
+    bad = {
+        "summary": "token ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+        "project_path": "relative",
+        "tags": "a, b",
+        "context": "{bad",
+    }
+    page = preview(admin_client, CHECKPOINTS, "csv", as_csv(bad, {**bad, "summary": ""}))
+
+    of_each = [
+        'context must be JSON, such as {"branch": "main"}',
+        'tags must be JSON, such as ["one", "two"]',
+    ]
+    path = "project_path must be an absolute path"
+    assert [mistake.partition("; remove")[0] for mistake in mistakes(page)] == [
+        *(f"Line 2: {text}" for text in of_each),
+        "Line 2: summary contains a credential (github-token)",
+        f"Line 2: {path}",
+        *(f"Line 3: {text}" for text in of_each),
+        "Line 3: summary is required",
+        f"Line 3: {path}",
+    ]
+    assert not Checkpoint.objects.exists()
+
+
+def test_every_mistake_in_the_form_of_a_file_is_shown(admin_client: Client) -> None:
+    short = preview(admin_client, CHECKPOINTS, "csv", b"summary,tags\nx\nx,[]\n1,2,3\n")
+    columns = preview(admin_client, CHECKPOINTS, "csv", b"colour,summary,size\nred,x,5\n")
+    no_rows = preview(admin_client, CHECKPOINTS, "json", b"[1,\n{},\n2]")
+
+    assert "line 2 has 1 cells, the header 2; line 4 has 3 cells" in short.content.decode()
+    assert "unknown column &#x27;colour&#x27;, &#x27;size&#x27;" in columns.content.decode()
+    assert "line 1 is not an object; line 3 is not an object" in no_rows.content.decode()
+
+
 def test_lines_are_told_of_json_too(admin_client: Client) -> None:
     rows = [{"summary": "one", "project_path": "/w"}, {"summary": 5, "project_path": "/w"}]
     page = preview(admin_client, CHECKPOINTS, "json", json.dumps(rows, indent=1).encode())
@@ -154,10 +189,10 @@ def test_lines_are_told_of_json_too(admin_client: Client) -> None:
     ("form", "content", "said"),
     [
         ("csv", b"summary,colour\nx,red\n", "unknown column"),
-        ("csv", b"summary\nx,y\n", "the correct format"),
-        ("json", b"{}", "the correct format"),
-        ("json", b"[1]", "the correct format"),
-        ("json", b"nothing", "the correct format"),
+        ("csv", b"summary\nx,y\n", "line 2 has 2 cells, the header 1"),
+        ("json", b"{}", "the file must be a list of objects"),
+        ("json", b"[1]", "line 1 is not an object"),
+        ("json", b"[\nnothing]", "the file is not JSON: Expecting value: line 2 column 1"),
         ("csv", b"\xff", "the correct format"),
         ("csv", b"", "file is empty"),
     ],
@@ -210,9 +245,9 @@ def test_what_cannot_be_stored_is_refused_by_its_field(
 ) -> None:
     content = f'[{{"key": "own-1", "is_draft": true, {field.format(character)}}}]'
 
-    (told,) = mistakes(preview(admin_client, PATTERNS, "json", content.encode()))
+    shown = mistakes(preview(admin_client, PATTERNS, "json", content.encode()))
 
-    assert told == f"Line 1: {field.split(chr(34))[1]} must not contain {what}"
+    assert f"Line 1: {field.split(chr(34))[1]} must not contain {what}" in shown
 
 
 def test_what_became_wrong_after_the_preview_is_told(admin_client: Client, call: Call) -> None:
