@@ -3,18 +3,25 @@
 import sys
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.utils.html import format_html
-from django.views.defaults import server_error
+from django.template.loader import render_to_string
+from django.views.defaults import page_not_found, server_error
 
 from contextd import outages
+from contextd.errors import NotFound
 
-PAGE = "<!doctype html><html lang=en><title>Not now</title><h1>Not now</h1><p>{}</p></html>"
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Handle `handler404`: answer in JSON below `/api`."""
+    if f"{request.path}/".startswith("/api/"):
+        missing = NotFound("there is nothing at this address")
+        return JsonResponse(missing.as_dict(), status=missing.status)
+    return page_not_found(request, exception)
 
 
 def answer(request: HttpRequest) -> HttpResponse:
     """Handle `handler500`: report an outage of the database, and answer in JSON below `/api/`.
 
-    No template is rendered: templates show the user, whose look-up needs the database.
+    Templates are rendered without the request: those with it look up the user in the database.
     """
     error = sys.exc_info()[1]
     if not isinstance(error, Exception):
@@ -25,4 +32,5 @@ def answer(request: HttpRequest) -> HttpResponse:
     outage = outages.as_outage(error)
     if outage is None:
         return server_error(request)
-    return HttpResponse(format_html(PAGE, outage.message), status=outage.status)
+    page = render_to_string("error.html", {"title": "Not now", "message": outage.message})
+    return HttpResponse(page, status=outage.status)

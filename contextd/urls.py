@@ -21,4 +21,5 @@ urlpatterns = [
     *(path("", include(module)) for module in settings.CONTEXTD_PAGES),
 ]
 
+handler404 = "contextd.server_errors.not_found"
 handler500 = "contextd.server_errors.answer"

@@ -1,5 +1,6 @@
 """Read-only endpoints of the dashboard's data."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, get_args
 
@@ -9,20 +10,21 @@ from django.urls import reverse
 from django_filters import rest_framework as filters
 from django_filters.fields import IsoDateTimeField
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.filters import OrderingFilter
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from analytics import charts, services
 from analytics.api import serializers
 from analytics.api.access import caller_of
+from analytics.api.queries import Endpoint, Ordering
 from analytics.models import Event, WorkSession
 from analytics.tallying import Calls
 from contextd import search
 from contextd.errors import Invalid, NotFound
 from contexts.models import AuditEntry
+
+PAGE_ARGUMENTS = ("ordering", "limit", "cursor")
 
 
 def asked_calls(request: Request, query: dict[str, Any]) -> Calls:
@@ -39,7 +41,7 @@ def asked(request: Request, form: type[serializers.PeriodQuery]) -> dict[str, An
     return dict(query.validated_data)
 
 
-class Index(APIView):
+class Index(Endpoint):
     """The available endpoints."""
 
     @extend_schema(responses={200: {"type": "object", "additionalProperties": {"type": "string"}}})
@@ -51,8 +53,11 @@ class Index(APIView):
         return Response({name: request.build_absolute_uri(link) for name, link in links.items()})
 
 
-class Series(APIView):
+class Series(Endpoint):
     """Calls by day and operation."""
+
+    def arguments(self) -> Iterable[str]:
+        return serializers.PeriodQuery().fields
 
     @extend_schema(
         parameters=[serializers.PeriodQuery],
@@ -72,8 +77,11 @@ class Series(APIView):
         return Response(serializers.PointSerializer(rows, many=True).data)
 
 
-class Top(APIView):
+class Top(Endpoint):
     """Top lists, highest first."""
+
+    def arguments(self) -> Iterable[str]:
+        return serializers.TopQuery().fields
 
     @extend_schema(
         parameters=[
@@ -91,10 +99,14 @@ class Top(APIView):
         return Response(serializers.PlaceSerializer(places, many=True).data)
 
 
-class VisibleList(ListAPIView[Any]):
+class VisibleList(Endpoint, ListAPIView[Any]):
     """Lists what the caller may see, filtered and ordered by the query."""
 
-    filter_backends = [filters.DjangoFilterBackend, OrderingFilter]
+    filter_backends = [filters.DjangoFilterBackend, Ordering]
+    filterset_class: type[filters.FilterSet]
+
+    def arguments(self) -> Iterable[str]:
+        return [*self.filterset_class.base_filters, *PAGE_ARGUMENTS]
 
     def get_queryset(self) -> QuerySet[Any]:
         every: Any = super().get_queryset()
@@ -175,7 +187,7 @@ class Audit(VisibleList):
     queryset = AuditEntry.objects.all()
 
 
-class Domains(APIView):
+class Domains(Endpoint):
     """The kinds of records."""
 
     @extend_schema(

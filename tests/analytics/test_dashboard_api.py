@@ -78,6 +78,28 @@ def test_top_lists(get: Get, happened: Happened) -> None:
     assert get("top/nothing/").status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("address", "query", "known"),
+    [
+        ("", {"foo": "1"}, "format"),
+        ("series/", {"foo": "1"}, "end_date, format, operation, project, start_date"),
+        ("top/errors/", {"foo": "1"}, "end_date, format, limit"),
+        ("calls/", {"foo": "1"}, "client, context, cursor"),
+        ("calls/", {"ordering": "foo"}, "at, milliseconds"),
+        ("records/", {"foo": "1"}, "format"),
+        ("records/checkpoint/", {"foo": "1"}, "cursor, format, limit"),
+    ],
+)
+def test_what_an_address_does_not_know_is_refused(
+    get: Get, address: str, query: dict[str, str], known: str
+) -> None:
+    answer = get(address, query)
+
+    assert answer.status_code == 400
+    assert answer.json()["details"]["field"] == "foo"
+    assert f"'foo'; there are: {known}" in answer.json()["message"]
+
+
 def test_calls_are_filtered_ordered_and_paged(get: Get, happened: Happened) -> None:
     for number in range(5):
         happened("status", milliseconds=float(number), client="mine", days_ago=number)

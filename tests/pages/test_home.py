@@ -262,3 +262,19 @@ def test_the_page_of_the_data_leads_back_to_the_dashboard(here: Client) -> None:
 
     assert '<a class="navbar-brand" href="/dashboard/">contextd</a>' in page
     assert "Django REST framework" not in page
+
+
+def test_what_is_missing_is_told_on_a_page_of_our_own(here: Client) -> None:
+    page, of_api = here.get("/dashboard/nope/"), here.get("/api/nope/")
+
+    assert (page.status_code, of_api.status_code) == (404, 404)
+    assert "pages/pages.css" in page.content.decode()
+    assert '<a href="/dashboard/">Dashboard</a>' in page.content.decode()
+    assert of_api.json()["category"] == "not_found"
+
+
+def test_the_data_has_pages_for_the_dark(here: Client) -> None:
+    page = here.get("/api/dashboard/", {"format": "api"}).content.decode()
+
+    assert "/static/pages/data.css" in page
+    assert finders.find("pages/data.css")
