@@ -71,7 +71,7 @@ class EventInline(ReadOnlyInline, TabularInline[UpstreamEvent, Upstream]):
     readonly_fields = ["at"]
 
 
-SHOWN = ["state", "reason", "next_retry_at", "state_since"]
+READ_ONLY_FIELDS = ["state", "reason", "next_retry_at", "state_since"]
 
 
 class UpstreamRows(RowsByField):
@@ -110,13 +110,13 @@ class UpstreamAdmin(Transferable, ModelAdmin[Upstream]):
     list_display = ["namespace", "transport", "is_enabled", "state", "reason", "next_retry_at"]
     list_filter = ["state", "transport", "is_enabled"]
     search_fields = ["namespace"]
-    readonly_fields = SHOWN
+    readonly_fields = READ_ONLY_FIELDS
     inlines = [SettingInline, FeatureInline, EventInline]
     actions = ["restart_selected", "refresh_selected", *Exportable.actions]
     formfield_overrides = {ArrayField: {"delimiter": "\n", "widget": widgets.Lines}}
 
     def get_readonly_fields(self, request: HttpRequest, obj: Upstream | None = None) -> list[str]:
-        return [*SHOWN, "namespace"] if obj else SHOWN
+        return [*READ_ONLY_FIELDS, "namespace"] if obj else READ_ONLY_FIELDS
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)

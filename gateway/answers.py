@@ -15,10 +15,10 @@ from contextd.resources import RelayedContents
 from gateway import names
 from gateway.offering import Offer
 
-LONGEST_RAW = 2000
-LARGE, LEAST = 16 * 1024, 4
+MAX_RAW_CHARACTERS = 2000
+LARGE_CHARACTERS, MIN_PART_CHARACTERS = 16 * 1024, 4
 """Approximate characters: YAML above the first is made in a thread; each part counts the second."""
-LARGEST_YAML = 256 * 1024
+MAX_YAML_CHARACTERS = 256 * 1024
 _CODES = ("code", "errorCode", "statusCode")
 _RETRIABLE = ("retriable", "retryable")
 _ESCAPED = "\\U000"
@@ -29,13 +29,13 @@ logger = logging.getLogger(__name__)
 
 def is_large(structured: Any) -> bool:
     """Return whether its YAML takes long enough to be made in a thread."""
-    left, parts = LARGE, [structured]
+    left, parts = LARGE_CHARACTERS, [structured]
     while parts and left > 0:
         part = parts.pop()
-        left -= len(part) if isinstance(part, str) else LEAST
+        left -= len(part) if isinstance(part, str) else MIN_PART_CHARACTERS
         if not isinstance(part, dict | list):
             continue
-        if len(part) * LEAST > left:
+        if len(part) * MIN_PART_CHARACTERS > left:
             return True
         parts += [*part, *part.values()] if isinstance(part, dict) else part
     return left <= 0
@@ -81,7 +81,7 @@ def at_address(namespace: str, resource: dict[str, Any]) -> dict[str, Any]:
 
 def as_text(structured: Any) -> str:
     plain = json.dumps(structured, ensure_ascii=False, separators=(",", ":"))
-    return to_yaml(structured) if len(plain) <= LARGEST_YAML else plain
+    return to_yaml(structured) if len(plain) <= MAX_YAML_CHARACTERS else plain
 
 
 def to_yaml(structured: Any) -> str:
@@ -129,7 +129,7 @@ def text_in(result: dict[str, Any]) -> str:
 
 def raw(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= LONGEST_RAW else f"{text[:LONGEST_RAW]}…"
+    return text if len(text) <= MAX_RAW_CHARACTERS else f"{text[:MAX_RAW_CHARACTERS]}…"
 
 
 def suffix(structured: Any) -> str:

@@ -9,9 +9,9 @@ from contextd.validation import unstorable
 from gateway import pinning
 from gateway.models import NAME_LENGTH, Kind
 
-MOST_LISTED = 1000
-LARGEST_DEFINITION = 256 * 1024
-LONGEST_NAME = 200
+MAX_LISTED = 1000
+MAX_DEFINITION_CHARACTERS = 256 * 1024
+MAX_NAME_CHARACTERS = 200
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
 _KEYS = {Kind.RESOURCE: "uri", Kind.TEMPLATE: "uriTemplate"}
 
@@ -38,15 +38,15 @@ def check(kind: Kind, raw: Iterable[Any]) -> Listed:
 def _problem_of(kind: Kind, name: Any, one: Any, known: dict[str, dict[str, Any]]) -> str | None:
     if not isinstance(name, str):
         return "it has no name" if kind in (Kind.TOOL, Kind.PROMPT) else "it has no address"
-    longest = NAME_LENGTH if kind in _KEYS else LONGEST_NAME
+    longest = NAME_LENGTH if kind in _KEYS else MAX_NAME_CHARACTERS
     if not 0 < len(name) <= longest:
         return f"its name is empty or longer than {longest} characters"
     if kind in _KEYS and not _URI.fullmatch(name):
         return "its address is not valid"
     if name in known:
         return "its name is used twice"
-    if len(known) >= MOST_LISTED:
-        return f"there are more than {MOST_LISTED}"
+    if len(known) >= MAX_LISTED:
+        return f"there are more than {MAX_LISTED}"
     return next(_problems_of_parts(kind, one), None) or _problem_of_text(kind, one)
 
 
@@ -80,8 +80,8 @@ def _are_arguments(arguments: Any) -> bool:
 
 def _problem_of_text(kind: Kind, one: dict[str, Any]) -> str | None:
     pinned = pinning.pinned(kind, one)
-    if len(pinning.canonical_json(pinned)) > LARGEST_DEFINITION:
-        return f"its definition is larger than {LARGEST_DEFINITION} characters"
+    if len(pinning.canonical_json(pinned)) > MAX_DEFINITION_CHARACTERS:
+        return f"its definition is larger than {MAX_DEFINITION_CHARACTERS} characters"
     if unstorable(pinned):
         return "it contains characters that cannot be stored"
     return None

@@ -10,10 +10,10 @@ SEPARATOR = "__"
 ADDRESS = "upstream://"
 """Prefix of the address of every upstream resource."""
 
-LONGEST_SHOWN = 200
+MAX_SHOWN_CHARACTERS = 200
 """Characters of an address shown in an error."""
 
-LONGEST_ON_THE_WIRE = 48
+MAX_WIRE_CHARACTERS = 48
 """Characters of a tool name; stays below clients' limits with their server-name prefix."""
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
@@ -43,7 +43,7 @@ def on_the_wire(namespace: str, tool: str) -> str:
     """
     safe = _UNSAFE.sub("_", tool)
     name = f"{namespace}{SEPARATOR}{safe}"
-    if safe == tool and tool and len(name) <= LONGEST_ON_THE_WIRE:
+    if safe == tool and tool and len(name) <= MAX_WIRE_CHARACTERS:
         return name
     digest = hashlib.sha256(canonical(namespace, tool).encode()).hexdigest()[:_DIGEST_LENGTH]
-    return f"{name[: LONGEST_ON_THE_WIRE - _DIGEST_LENGTH - 1]}_{digest}"
+    return f"{name[: MAX_WIRE_CHARACTERS - _DIGEST_LENGTH - 1]}_{digest}"

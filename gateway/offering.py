@@ -124,7 +124,7 @@ def readable(address: str) -> Offer:
     upstream = Upstream.objects.enabled().filter(namespace=namespace).first()
     known = UpstreamFeature.objects.filter(upstream=upstream, kind=Kind.RESOURCE, name=uri).first()
     if upstream is None or not uri or (known and known.is_quarantined):
-        raise NotFound(f"there is no resource at {address[: names.LONGEST_SHOWN]!r}")
+        raise NotFound(f"there is no resource at {address[: names.MAX_SHOWN_CHARACTERS]!r}")
     return as_offer(UpstreamFeature(upstream=upstream, kind=Kind.RESOURCE, name=uri, definition={}))
 
 

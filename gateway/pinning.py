@@ -14,7 +14,7 @@ PINNED = {
     "resource": ("uri", "name", "title", "description", "mimeType"),
     "template": ("uriTemplate", "name", "title", "description", "mimeType"),
 }
-LONGEST_DESCRIPTION = 20_000
+MAX_DESCRIPTION_CHARACTERS = 20_000
 
 _ORDERS = re.compile(
     r"<\s*(?:important|system|secret|instructions?)\s*>"
@@ -71,11 +71,11 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def _suspicions_of(text: str) -> Iterator[str]:
-    if len(text) > LONGEST_DESCRIPTION:
+    if len(text) > MAX_DESCRIPTION_CHARACTERS:
         yield f"a text of {len(text)} characters"
     for character in sorted({c for c in _EMOJI_VARIANT.sub("", text) if _is_hidden(c)}):
         yield f"the hidden character U+{ord(character):04X}"
-    if found := _ORDERS.search(text[:LONGEST_DESCRIPTION]):
+    if found := _ORDERS.search(text[:MAX_DESCRIPTION_CHARACTERS]):
         yield f"instructions to the model: {found[0]!r}"
 
 

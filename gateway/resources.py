@@ -10,7 +10,7 @@ from gateway import names, offering
 from gateway.offering import OfferedResource
 
 TEMPLATE = f"{names.ADDRESS}{{namespace}}/{{+uri}}"
-SECONDS = 600
+READ_TIMEOUT_SECONDS = 600
 """Seconds one read may take; the upstream's own limit is shorter."""
 
 
@@ -58,5 +58,5 @@ resources.relay(
     name_of=name_of,
     listed=listed,
     templates=templates,
-    timeout=SECONDS,
+    timeout=READ_TIMEOUT_SECONDS,
 )

@@ -27,7 +27,7 @@ from gateway.models import (
 
 EVENTS_KEPT = 200
 EVENTS_LOOKED_AT = 10
-LONGEST_REASON = 4000
+MAX_REASON_CHARACTERS = 4000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +137,7 @@ def note(
     upstream_id: int, state: State, reason: str = "", retry_at: datetime | None = None
 ) -> None:
     """Save the upstream's state and add it to the events."""
-    reason = replace_unstorable(reason)[:LONGEST_REASON]
+    reason = replace_unstorable(reason)[:MAX_REASON_CHARACTERS]
     with transaction.atomic():
         known = Upstream.objects.filter(pk=upstream_id).update(
             state=state, reason=reason, next_retry_at=retry_at, state_since=timezone.now()
@@ -148,7 +148,9 @@ def note(
 
 def keep_event(upstream_id: int, state: State, reason: str) -> None:
     UpstreamEvent.objects.create(
-        upstream_id=upstream_id, state=state, reason=replace_unstorable(reason)[:LONGEST_REASON]
+        upstream_id=upstream_id,
+        state=state,
+        reason=replace_unstorable(reason)[:MAX_REASON_CHARACTERS],
     )
     events = UpstreamEvent.objects.filter(upstream=upstream_id)
     kept = events.values("pk")[:EVENTS_KEPT]

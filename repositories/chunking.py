@@ -11,8 +11,8 @@ from repositories.grammar import Definition, Outline
 ROOM = 900
 """Characters per chunk; the model reads 256 tokens of about four characters of code each."""
 
-MOST_SYMBOLS = 2000
-MOST_TOGETHER = 6
+MAX_SYMBOLS = 2000
+MAX_TOGETHER = 6
 HEADED = {"markdown", "rst"}
 _ABOVE = re.compile(r"\s*(?://|#|/\*|\*|--|;|%|@|<!--)")
 
@@ -48,7 +48,7 @@ def cut(text: str, language: str) -> CutFile:
     ]
     named = () if language in HEADED else (*outlined.whole.names(), *outlined.variables)
     names = list(dict.fromkeys(named))
-    return CutFile(chunks, names[:MOST_SYMBOLS])
+    return CutFile(chunks, names[:MAX_SYMBOLS])
 
 
 def _joined(lines: Sequence[str], unit: "Unit") -> str:
@@ -159,5 +159,5 @@ def _packed(units: Iterator[Unit]) -> Iterator[Unit]:
 
 
 def _fit(one: Unit, other: Unit) -> bool:
-    together = len(one.symbols) + len(other.symbols) <= MOST_TOGETHER
+    together = len(one.symbols) + len(other.symbols) <= MAX_TOGETHER
     return one.scope == other.scope and together and one.size + other.size <= ROOM

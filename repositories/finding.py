@@ -30,7 +30,7 @@ Found = TypeVar("Found")
 
 PASSAGES_PER_FILE = 10
 MAX_PASSAGES = 300
-DEEPEST_PASSAGES = 3000
+MAX_DEPTH_PASSAGES = 3000
 """Maximum passages read if fewer give too few files, since some are copies or deleted."""
 
 MAX_EXACT = 20
@@ -197,7 +197,7 @@ def known_languages(names: Sequence[str]) -> Sequence[str]:
 def find(query: str, scope: Scope, limit: int) -> Matches:
     """Return at most one match per file, exact ones first."""
     exact = {one.key: one for one in exactly(asking.named_in(query), scope)}
-    for most in (min(PASSAGES_PER_FILE * limit, MAX_PASSAGES), DEEPEST_PASSAGES):
+    for most in (min(PASSAGES_PER_FILE * limit, MAX_PASSAGES), MAX_DEPTH_PASSAGES):
         found = _passages(query, scope, scope.files, most)
         graded = exact | {one.key: one for one in grade(found.hits) if one.key not in exact}
         matches = [

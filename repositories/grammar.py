@@ -13,8 +13,8 @@ from repositories import heads
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-LONGEST_NAME = 200
-MOST_NESTED = 50
+MAX_NAME_CHARACTERS = 200
+MAX_NESTED = 50
 
 _LANGUAGES = """
 bash c cpp csharp dart elixir elm erlang go graphql groovy haskell hcl java javascript julia
@@ -152,7 +152,7 @@ def _variables(node: "Node", owner: Definition) -> Iterator[str]:
         if not owner.name:
             yield name
         elif _CONSTANT.fullmatch(name) or _is_called_constant(node):
-            yield f"{owner.name}.{name}"[-LONGEST_NAME:]
+            yield f"{owner.name}.{name}"[-MAX_NAME_CHARACTERS:]
 
 
 def _is_called_constant(node: "Node") -> bool:
@@ -160,7 +160,7 @@ def _is_called_constant(node: "Node") -> bool:
     outer: Node | None = node
     for _ in range(3):
         if outer is not None:
-            if _CONSTANT_WORDS.match(_text(outer)[:LONGEST_NAME]):
+            if _CONSTANT_WORDS.match(_text(outer)[:MAX_NAME_CHARACTERS]):
                 return True
             outer = outer.parent
     return False
@@ -198,14 +198,14 @@ def _naming(root: "Node", language: str) -> Callable[["Node"], str]:
 
     def by_head(node: "Node") -> str:
         at = node.start_byte - offset
-        begins = code[at : at + heads.LONGEST].decode(errors="replace")
+        begins = code[at : at + heads.MAX_CHARACTERS].decode(errors="replace")
         return heads.name(node.type, begins, language)
 
     return by_head
 
 
 def _definition(node: "Node", owner: Definition, name: str) -> Definition | None:
-    if not name or owner.level == MOST_NESTED:
+    if not name or owner.level == MAX_NESTED:
         return None
     outer = node
     while outer.parent is not None and outer.parent.type in WRAPPERS:
@@ -215,7 +215,9 @@ def _definition(node: "Node", owner: Definition, name: str) -> Definition | None
         return None
     last = node.end_point[0] - (node.end_point[1] == 0)
     qualified = f"{owner.name}.{name}" if owner.name else name
-    return Definition(qualified[-LONGEST_NAME:], outer.start_point[0], last, level=owner.level + 1)
+    return Definition(
+        qualified[-MAX_NAME_CHARACTERS:], outer.start_point[0], last, level=owner.level + 1
+    )
 
 
 def _defines(node: "Node") -> bool:

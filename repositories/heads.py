@@ -5,7 +5,7 @@ The syntax tree supplies the beginning, the end and the node type.
 
 import re
 
-LONGEST = 400
+MAX_CHARACTERS = 400
 
 # Matched against the node type, a space, and the node's text.
 _BY_LANGUAGE = {

@@ -8,7 +8,7 @@ from pathspec import GitIgnoreSpec
 
 from repositories import rules
 
-LARGEST = 1_000_000
+MAX_BYTES = 1_000_000
 FOLDERS_REMEMBERED = 10_000
 
 
@@ -58,7 +58,7 @@ class Ignores:
 def _spec_in(file: Path) -> GitIgnoreSpec | None:
     """Parse an ignore file; skip lines that are not valid patterns, as git does."""
     try:
-        if file.is_symlink() or not file.is_file() or file.stat().st_size > LARGEST:
+        if file.is_symlink() or not file.is_file() or file.stat().st_size > MAX_BYTES:
             return None
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

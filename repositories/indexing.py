@@ -26,7 +26,7 @@ from repositories.selection import Selection
 BATCH_FILES = 40
 BATCH_CHARACTERS = 300_000
 FORGOTTEN_AT_ONCE = 100
-MOST_ERRORS = 100
+MAX_ERRORS = 100
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class Tally:
 
     def fail(self, path: str, error: str) -> None:
         self.failed += 1
-        if len(self.errors) < MOST_ERRORS:
+        if len(self.errors) < MAX_ERRORS:
             self.errors.append({"path": path, "error": error})
 
     def as_report(self, seconds: float) -> dict[str, Any]:

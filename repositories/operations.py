@@ -19,7 +19,7 @@ from contextd.validation import (
 from repositories import conduct, services
 
 Path = Annotated[AbsolutePath, Field(description="Absolute path of the repository or folder")]
-Glob = Annotated[Filled, Field(max_length=services.LONGEST_GLOB)]
+Glob = Annotated[Filled, Field(max_length=services.MAX_GLOB_CHARACTERS)]
 Globs = Annotated[list[Glob], Field(max_length=100)]
 
 
@@ -38,7 +38,7 @@ class IndexRepository(Request):
     exclude_patterns: Annotated[Globs, Field(description="Skip files that match a pattern")] = []
     max_file_size: Annotated[
         int,
-        Clamp(1, services.MOST_BYTES),
+        Clamp(1, services.MAX_BYTES),
         Field(description="Bytes, up to 10 MB; larger files are skipped"),
     ] = 1024 * 1024
 

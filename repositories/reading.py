@@ -14,7 +14,7 @@ from repositories.rules import Reason
 
 BINARY_WITHIN = 8000
 FOLDERS_REMEMBERED = 10_000
-MOST_CONTROL = 0.01
+MAX_CONTROL_SHARE = 0.01
 _CONTROL = bytes({*range(32)} - {*b"\t\n\f\r\x1b"})
 # The byte order mark of UTF-32 begins like that of UTF-16.
 _WIDE = {
@@ -107,6 +107,6 @@ def _narrow(content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        if len(content) - len(content.translate(None, _CONTROL)) > MOST_CONTROL * len(content):
+        if len(content) - len(content.translate(None, _CONTROL)) > MAX_CONTROL_SHARE * len(content):
             raise Skipped(Reason.BINARY) from None
         return content.decode("latin-1")

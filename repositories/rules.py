@@ -97,8 +97,8 @@ _GENERATED = re.compile(
 _PRIVATE_KEY = re.compile(r"\s*-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY")
 
 PACKED_SUFFIXES = {".js", ".mjs", ".cjs", ".css", ".json", ".svg", ".html", ".xml"}
-SHORTEST_PACKED = 2000
-LONGEST_MEAN_LINE = 400
+MIN_PACKED_CHARACTERS = 2000
+MAX_MEAN_LINE_CHARACTERS = 400
 
 
 def by_name(path: str) -> Reason | None:
@@ -125,9 +125,12 @@ def by_content(path: str, text: str) -> Reason | None:
 
 def _is_packed(path: str, text: str) -> bool:
     """Return whether the lines are too long to be hand-written."""
-    if PurePosixPath(path).suffix.lower() not in PACKED_SUFFIXES or len(text) < SHORTEST_PACKED:
+    if (
+        PurePosixPath(path).suffix.lower() not in PACKED_SUFFIXES
+        or len(text) < MIN_PACKED_CHARACTERS
+    ):
         return False
-    return len(text) / (text.count("\n") + 1) > LONGEST_MEAN_LINE
+    return len(text) / (text.count("\n") + 1) > MAX_MEAN_LINE_CHARACTERS
 
 
 def patterns(globs: Iterable[str]) -> GitIgnoreSpec:

@@ -28,13 +28,13 @@ NOTHING_INDEXED = (
 )
 DEEPER = 20
 """Factor of files to examine if some are copies, or have been deleted."""
-MOST_BYTES = 10 * 1024 * 1024
-LONGEST_GLOB = 200
+MAX_BYTES = 10 * 1024 * 1024
+MAX_GLOB_CHARACTERS = 200
 ASKED = ["include_patterns", "exclude_patterns", "max_file_size"]
-KEPT = ["project", *ASKED]
-READ = ["path", "repository", "language", "size", "symbols", "modified_at", "indexed_at"]
+KEPT_FIELDS = ["project", *ASKED]
+SEARCHED_FIELDS = ["path", "repository", "language", "size", "symbols", "modified_at", "indexed_at"]
 """Fields of a file that people read, in addition to its passages."""
-COUNTED = ("added", "changed", "unchanged", "removed")
+COUNTED_FIELDS = ("added", "changed", "unchanged", "removed")
 
 Content = Literal["path", "preview", "full"]
 
@@ -109,7 +109,7 @@ def register_for_search() -> None:
         "Files",
         SourceFile,
         found_by="repository_search",
-        fields=READ,
+        fields=SEARCHED_FIELDS,
         use_is_known=False,
     )
 
@@ -132,8 +132,8 @@ def begin(
     """Start a run over the folder, or join the one in progress."""
     ensure_patterns("include_patterns", include_patterns)
     ensure_patterns("exclude_patterns", exclude_patterns)
-    if not 1 <= max_file_size <= MOST_BYTES:
-        raise Invalid(f"max_file_size must be 1 to {MOST_BYTES} bytes", field="max_file_size")
+    if not 1 <= max_file_size <= MAX_BYTES:
+        raise Invalid(f"max_file_size must be 1 to {MAX_BYTES} bytes", field="max_file_size")
     folder = roots.real_folder(caller, path)
     with limits.transaction():
         project = _project(caller, path, folder)
@@ -144,7 +144,7 @@ def begin(
             repository.include_patterns = list(include_patterns)
             repository.exclude_patterns = list(exclude_patterns)
             repository.max_file_size = max_file_size
-            repository.save(update_fields=KEPT)
+            repository.save(update_fields=KEPT_FIELDS)
     return started
 
 
@@ -155,8 +155,8 @@ def ensure_patterns(field: str, globs: Sequence[str]) -> None:
     except ValueError as error:
         raise Invalid(f"{field} has an invalid pattern: {error}", field=field) from None
     for glob in globs:
-        if len(glob) > LONGEST_GLOB:
-            raise Invalid(f"{field} has more than {LONGEST_GLOB} characters", field=field)
+        if len(glob) > MAX_GLOB_CHARACTERS:
+            raise Invalid(f"{field} has more than {MAX_GLOB_CHARACTERS} characters", field=field)
         if glob.lstrip("!").startswith("./"):
             raise Invalid(f"{field} has {glob!r}, which matches nothing: omit ./", field=field)
     if globs and not any(pattern.include for pattern in patterns):
@@ -380,7 +380,7 @@ def summary(state: State) -> list[str]:
     skipped = [f"{number} {reason}" for reason, number in report.get("skipped", {}).items()]
     lines = [
         f"{state.repository}: {state.files} files are indexed",
-        ", ".join(f"{report.get(what, 0)} {what}" for what in COUNTED),
+        ", ".join(f"{report.get(what, 0)} {what}" for what in COUNTED_FIELDS),
     ]
     if skipped:
         lines.append(f"skipped: {', '.join(skipped)}")

@@ -39,11 +39,11 @@ EDITED = [
     *("name", "description", "content", "version", "category"),
     *("prerequisites", "expected_outcome", "tags", "metadata"),
 ]
-SHOWN = [
+READ_ONLY_FIELDS = [
     *("address", "author", "project", "token_count"),
     *("usage_count", "success", "created_by", "created_at", "updated_at"),
 ]
-COUNTED = ["usage_count", "success_count", "failure_count", "last_used_at"]
+USE_FIELDS = ["usage_count", "success_count", "failure_count", "last_used_at"]
 
 
 class MarkdownField(forms.CharField):
@@ -122,8 +122,8 @@ class UseInline(ReadOnlyInline, TabularInline[SkillUse, Skill]):
     """Who uses the skill, and with what success."""
 
     model = SkillUse
-    fields = ["principal", *COUNTED]
-    readonly_fields = ["principal", *COUNTED]
+    fields = ["principal", *USE_FIELDS]
+    readonly_fields = ["principal", *USE_FIELDS]
 
 
 class SkillRows(RowsOfProjects):
@@ -175,8 +175,8 @@ class SkillAdmin(SkillPages, Transferable, ByOperation, ModelAdmin[Skill]):
     ]  # fmt: skip
     list_filter = ["state", "category", "project", TagFilter]
     list_select_related = ["project"]
-    fields = ["state", *EDITED, "note", "read_at", *SHOWN]
-    readonly_fields = SHOWN
+    fields = ["state", *EDITED, "note", "read_at", *READ_ONLY_FIELDS]
+    readonly_fields = READ_ONLY_FIELDS
     inlines = [VersionInline, UseInline]
     change_list_template = "admin/skills/skill/change_list.html"
     action_form = TagForm
@@ -282,7 +282,7 @@ def _is_tag(request: HttpRequest) -> bool:
 
 
 class SkillUseRows(Rows):
-    columns = ["skill", "principal", *COUNTED]
+    columns = ["skill", "principal", *USE_FIELDS]
 
 
 @admin.register(SkillUse)
@@ -290,7 +290,7 @@ class SkillUseAdmin(Exportable, ReadOnly, ModelAdmin[SkillUse]):
     group, icon = "Activity", "trending_up"
     about = "Who uses which skill, and with what success."
     rows = SkillUseRows
-    list_display = ["skill", "principal", *COUNTED]
+    list_display = ["skill", "principal", *USE_FIELDS]
     list_select_related = ["skill"]
     search_fields = ["principal", "skill__name"]
     list_filter = ["last_used_at"]

@@ -15,14 +15,14 @@ from skills.front_matter import Unreadable
 from skills.wording import CONTENT_LENGTH, FIELDS_IN_METADATA, SLUG_LENGTH, Wording, is_slug
 
 NAME = "SKILL.md"
-MOST_BYTES = 1_500_000
+MAX_BYTES = 1_500_000
 """Maximum size: more than all fields need at full length with every character escaped."""
 FEW_BYTES = 8
 DESCRIPTION_LENGTH = 1024
 COMPATIBILITY_LENGTH = 500
 READ_ABOVE = {"title", "version", "author", "category", "tags"}
 """Keys that are also read at the top level, where authors write them."""
-KEY_LENGTH, VALUE_LENGTH, MOST_KEYS = 50, 500, 100
+KEY_LENGTH, VALUE_LENGTH, MAX_KEYS = 50, 500, 100
 
 _PARTS = re.compile(r"\ufeff?---[ \t]*\r?\n(?P<front>.*?\n)?---[ \t]*(\r?\n|\Z)(\r?\n)?", re.DOTALL)
 
@@ -42,8 +42,8 @@ def begins(raw: bytes) -> bool:
 
 def read(raw: bytes) -> Document:
     """Parse a SKILL.md. Raises Invalid with the problem."""
-    if len(raw) > MOST_BYTES:
-        raise _wrong(f"has {len(raw):,} bytes, at most {MOST_BYTES:,} are read")
+    if len(raw) > MAX_BYTES:
+        raise _wrong(f"has {len(raw):,} bytes, at most {MAX_BYTES:,} are read")
     try:
         text = raw.decode()
     except UnicodeDecodeError:
@@ -228,4 +228,4 @@ def _own(metadata: Mapping[str, Any]) -> dict[str, str]:
         for key, text in texts.items()
         if len(key) <= KEY_LENGTH and len(text) <= VALUE_LENGTH
     }
-    return dict(list(short.items())[:MOST_KEYS])
+    return dict(list(short.items())[:MAX_KEYS])

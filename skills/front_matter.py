@@ -8,7 +8,7 @@ import yaml
 
 from contextd.validation import unstorable
 
-MOST_VALUES, DEEPEST = 5_000, 50
+MAX_VALUES, MAX_DEPTH = 5_000, 50
 """Maximum values and nesting levels, which determine the parsing time; text length does not."""
 
 _PLAIN: dict[str, re.Pattern[str]] = {
@@ -39,10 +39,10 @@ class _Loader(yaml.SafeLoader):
         if self.check_event(yaml.AliasEvent):
             raise Unreadable("it has an alias (*name); write the value out")
         self.values, self.depth = self.values + 1, self.depth + 1
-        if self.values > MOST_VALUES:
-            raise Unreadable(f"it has more than {MOST_VALUES:,} keys and values")
-        if self.depth > DEEPEST:
-            raise Unreadable(f"its lists and maps are nested more than {DEEPEST} deep")
+        if self.values > MAX_VALUES:
+            raise Unreadable(f"it has more than {MAX_VALUES:,} keys and values")
+        if self.depth > MAX_DEPTH:
+            raise Unreadable(f"its lists and maps are nested more than {MAX_DEPTH} deep")
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node

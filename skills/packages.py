@@ -10,8 +10,8 @@ from contextd.errors import Invalid
 from skills import documents
 from skills.documents import Document
 
-MOST_FILES = 512
-MOST_BYTES = 16 * 1024 * 1024
+MAX_FILES = 512
+MAX_BYTES = 16 * 1024 * 1024
 PATH_LENGTH = 500
 """Characters of a path. The limits above are what every host of skills must load (SEP-2640)."""
 
@@ -71,11 +71,11 @@ def packed(files: Iterable[PackageFile]) -> Package:
     paths = [file.path for file in together.files]
     if documents.NAME not in paths:
         raise Invalid(f"it has no {documents.NAME}", field=documents.NAME)
-    if len(paths) > MOST_FILES:
-        raise Invalid(f"it has {len(paths)} files, at most {MOST_FILES} are kept", field="files")
+    if len(paths) > MAX_FILES:
+        raise Invalid(f"it has {len(paths)} files, at most {MAX_FILES} are kept", field="files")
     size = sum(len(file.content) for file in together.files)
-    if size > MOST_BYTES:
-        raise Invalid(f"it has {size:,} bytes, at most {MOST_BYTES:,} are kept", field="files")
+    if size > MAX_BYTES:
+        raise Invalid(f"it has {size:,} bytes, at most {MAX_BYTES:,} are kept", field="files")
     for path in paths:
         check_path(path)
     _check_collisions(paths)

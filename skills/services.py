@@ -21,14 +21,14 @@ from skills.packages import Package
 from skills.wording import Wording, slug_of
 
 DOMAIN = "skill"
-READ = [
+SEARCHED_FIELDS = [
     *("name", "description", "content", "state", "version", "category", "tags", "prerequisites"),
     *("expected_outcome", "metadata", "author", "project", "usage_count", "success_rate"),
     *("success_count", "failure_count", "token_count", "created_by", "created_at", "updated_at"),
 ]
 """Fields that people read."""
 UNCHANGED = "Nothing changed, so there is no new version."
-MOST_HAPPENINGS = 50
+MAX_HISTORY_ENTRIES = 50
 WAITS = "This context requires review: it takes effect once a curator has published it."
 
 SortBy = Literal["created_at", "updated_at", "usage_count", "success_rate"]
@@ -106,7 +106,7 @@ class Plan:
 
 def register_for_search() -> None:
     search.register_records(
-        DOMAIN, "Skills", Skill, found_by="skill_search", fields=READ, history=happened
+        DOMAIN, "Skills", Skill, found_by="skill_search", fields=SEARCHED_FIELDS, history=happened
     )
 
 
@@ -360,7 +360,7 @@ def happened(caller: Caller, skill: Skill) -> list[Happening]:
     kept = skill.versions.visible_to(caller).only("version", "note", "changed_by", "created_at")
     return [
         Happening(one.created_at, one.changed_by, f"Version {one.version}", one.note)
-        for one in kept[:MOST_HAPPENINGS]
+        for one in kept[:MAX_HISTORY_ENTRIES]
     ]
 
 

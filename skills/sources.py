@@ -18,8 +18,8 @@ from skills import documents, packages
 from skills.packages import Package, PackageFile
 from skills.wording import Wording
 
-MOST_ENTRIES = 50_000
-MOST_UNPACKED = 256 * 1024 * 1024
+MAX_ENTRIES = 50_000
+MAX_UNPACKED_BYTES = 256 * 1024 * 1024
 GIT_SECONDS = 30
 CORRUPT = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
@@ -130,18 +130,18 @@ def _read(entries: Iterable[Entry], prefix: str) -> Iterator[PackageFile]:
     for number, entry in enumerate(entries, 1):
         file = entry.read()
         size += len(file.content)
-        if size > packages.MOST_BYTES or number > packages.MOST_FILES:
+        if size > packages.MAX_BYTES or number > packages.MAX_FILES:
             raise Invalid(
-                f"it is larger than {packages.MOST_FILES} files or {packages.MOST_BYTES:,} bytes",
+                f"it is larger than {packages.MAX_FILES} files or {packages.MAX_BYTES:,} bytes",
                 field="files",
             )
         yield PackageFile(file.path.removeprefix(prefix), file.content, file.is_executable)
 
 
 def _alone(file: IO[bytes]) -> Entry:
-    content = file.read(packages.MOST_BYTES + 1)
-    if len(content) > packages.MOST_BYTES:
-        raise Invalid(f"it has more than {packages.MOST_BYTES:,} bytes", field="path")
+    content = file.read(packages.MAX_BYTES + 1)
+    if len(content) > packages.MAX_BYTES:
+        raise Invalid(f"it has more than {packages.MAX_BYTES:,} bytes", field="path")
     return Entry(documents.NAME, lambda: PackageFile(documents.NAME, content, False))
 
 
@@ -159,7 +159,7 @@ def _file(path: Path, relative: Path) -> PackageFile:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) and not path.is_dir():
             raise Invalid(f"{relative} is not a file", field="files")
-        if status.st_size > packages.MOST_BYTES:
+        if status.st_size > packages.MAX_BYTES:
             raise Invalid(f"{relative} has {status.st_size:,} bytes", field="files")
         content = path.read_bytes()
     except OSError as error:
@@ -206,10 +206,10 @@ def _unlisted(folder: Path, reason: str) -> Invalid:
 def _entries_of_archive(archive: zipfile.ZipFile) -> Iterator[Entry]:
     members = archive.infolist()
     size = sum(member.file_size for member in members)
-    if len(members) > MOST_ENTRIES or size > MOST_UNPACKED:
+    if len(members) > MAX_ENTRIES or size > MAX_UNPACKED_BYTES:
         raise Invalid(
             f"unpacked it has {len(members):,} files and {size:,} bytes; "
-            f"at most {MOST_ENTRIES:,} and {MOST_UNPACKED:,} are read",
+            f"at most {MAX_ENTRIES:,} and {MAX_UNPACKED_BYTES:,} are read",
             field="path",
         )
     for member in members:
@@ -226,7 +226,7 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> PackageFile:
         raise Invalid(f"{member.filename} is a link; put the file itself there", field="files")
     if member.flag_bits & 0x1:
         raise Invalid(f"{member.filename} is encrypted", field="files")
-    if member.file_size > packages.MOST_BYTES:
+    if member.file_size > packages.MAX_BYTES:
         raise Invalid(f"{member.filename} has {member.file_size:,} bytes", field="files")
     try:
         with archive.open(member) as unpacking:

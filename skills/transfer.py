@@ -28,8 +28,8 @@ STARTER = Path(__file__).parent / "starter"
 EMBEDDED_AT_ONCE = 50
 """Skills embedded at once; further ones are found by words until the worker embeds them."""
 
-LONGEST_FOLDER = 200
-MOST_TOLD = 20
+MAX_FOLDER_CHARACTERS = 200
+MAX_REPORTED = 20
 CREDENTIALS = (
     "files are kept byte for byte, so remove them; or, if every reader of the skill may read "
     "them, allow them (--allow-credentials, or the box in the admin)"
@@ -107,7 +107,7 @@ def _take_in(
     known = Skill.objects.filter(slug=plan.wording.slug, project=project).first()
     if known and plan.package.identities == keeping.package_of(known, known.version).identities:
         return Imported(place, "unchanged", known, known.version)
-    credentials = list(islice(_credentials_in(plan.package), MOST_TOLD))
+    credentials = list(islice(_credentials_in(plan.package), MAX_REPORTED))
     if credentials and not with_credentials:
         return Imported(place, "refused", remarks=[*credentials, CREDENTIALS])
     if known is None:
@@ -164,7 +164,7 @@ def _folder_of(project: Project) -> str:
     """Name the folder by git remote or path, since an id is meaningless elsewhere."""
     names = [project.git_remote or "", *(one.path for one in project.paths.all())]
     written = [quote(name, safe="") for name in names if name]
-    short = (name for name in written if len(name) <= LONGEST_FOLDER)
+    short = (name for name in written if len(name) <= MAX_FOLDER_CHARACTERS)
     return f"{serving.OWNER}{next(short, project.pk)}"
 
 

@@ -13,12 +13,12 @@ from contextd.search import terms, vectors
 from contextd.search.embedding import Vector
 from contextd.search.scope import Scope
 
-RICHEST = MOST_NEAREST = 100
-NEAREST_OF_RECORD, LEAST_NEAREST = 10, 50
+RICHEST = MAX_NEAREST = 100
+NEAREST_OF_RECORD, MIN_NEAREST = 10, 50
 """Number of nearest passages per requested record, and their minimum in total. With 50 of them and
 as many of the best by BM25, none of the top five of 10,000 checkpoints is missed."""
 
-MOST_POSTINGS = 10_000
+MAX_POSTINGS = 10_000
 """Maximum number of postings read, those of the rarest words; the others only rank the results."""
 
 EXACT_PER_ROOT = 30
@@ -32,8 +32,8 @@ FURTHEST_PER_ROOT = 7
 passages through at most 7 * sqrt(N) of them; if that finds too few, few match, and all are
 compared."""
 
-MOST_EF_SEARCH = 1000
-MOST_SCANNED = 20_000
+MAX_EF_SEARCH = 1000
+MAX_SCANNED_TUPLES = 20_000
 WITHIN = "space_id = %s AND collection_id = ANY(%s)"
 NEAREST_BY_SCAN = """
 SELECT passage_id FROM search_embedding WHERE {within}
@@ -96,14 +96,14 @@ def asked_words(scope: Scope, asked: Mapping[int, float]) -> list[Word]:
 
 def by_words(scope: Scope, words: Sequence[Word], depth: int) -> Candidates:
     """Return a hundred passages; each step deeper reads that much more."""
-    asked = _rarest(words, MOST_POSTINGS * depth)
+    asked = _rarest(words, MAX_POSTINGS * depth)
     rich = richest(scope, asked, RICHEST * depth) if asked else []
     return Candidates(set(rich), len(rich) < RICHEST * depth and len(asked) == len(words))
 
 
 def by_meaning(scope: Scope, vector: Vector | None, records: int, depth: int) -> Candidates:
     """Return ten passages per requested record, up to a hundred; deeper, that much more."""
-    most = depth * min(MOST_NEAREST, max(LEAST_NEAREST, NEAREST_OF_RECORD * records))
+    most = depth * min(MAX_NEAREST, max(MIN_NEAREST, NEAREST_OF_RECORD * records))
     near = nearest(scope, vector, most) if vector and scope.covered else []
     return Candidates(set(near), len(near) < most)
 
@@ -118,10 +118,10 @@ def nearest(scope: Scope, vector: Vector, limit: int) -> list[int]:
     root = scope.indexed**0.5
     if scope.covered <= EXACT_PER_ROOT * root:
         return _ids(by_scan, [*here, *asked])
-    furthest = FURTHEST_PER_ROOT * root * limit / MOST_NEAREST if records else MOST_SCANNED
+    furthest = FURTHEST_PER_ROOT * root * limit / MAX_NEAREST if records else MAX_SCANNED_TUPLES
     search_on = {
         "hnsw.iterative_scan": "relaxed_order",
-        "hnsw.ef_search": min(limit, MOST_EF_SEARCH),
+        "hnsw.ef_search": min(limit, MAX_EF_SEARCH),
         "hnsw.max_scan_tuples": round(furthest),
     }
     by_index = NEAREST_BY_INDEX.format(within=within, dimensions=len(vector))

@@ -10,7 +10,7 @@ from contextd.search import terms
 LENGTH = 280
 LEAD = 60
 """Number of characters before the first matching word."""
-MOST_READ = 4_000
+MAX_READ_CHARACTERS = 4_000
 _WORD = re.compile(r"\w+")
 
 Span = tuple[int, int]
@@ -24,7 +24,7 @@ class Piece:
 
 def excerpt(query: str, text: str) -> list[Piece]:
     """Return the part of the text that contains most words of the query, on one line."""
-    line = " ".join(text[:MOST_READ].split())
+    line = " ".join(text[:MAX_READ_CHARACTERS].split())
     begin, end = _densest(matches(query, line), len(line))
     pieces = marked(query, line[begin:end])
     before = [Piece("… ", False)] if begin else []

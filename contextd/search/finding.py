@@ -40,16 +40,16 @@ LEFT JOIN search_embedding AS embedding
 """
 THESE = "id = ANY(%s)"
 ALL = "collection_id = ANY(%s) {records}"
-FEW = 300
+MAX_UNFILTERED_PASSAGES = 300
 """Up to this number, all passages are rated: that takes less time than to select some."""
 
-READ = """
+READ_PASSAGES = """
 SELECT id, headline, coalesce(nullif(text, ''), headline), first_line, last_line,
     similarity(left(headline, %(most_compared)s), %(headline)s)
 FROM search_passage
 WHERE id = ANY(%(passages)s)
 """
-MOST_COMPARED = 300
+MAX_COMPARED = 300
 
 logger = logging.getLogger(__name__)
 
@@ -249,7 +249,7 @@ def _search(
 
 def _rated(where: Scope, words: Sequence[Word], meaning: Meaning, limit: int) -> list[Rated]:
     """Return the passages worth ranking, from as many records as requested if there are enough."""
-    if where.passages <= FEW:
+    if where.passages <= MAX_UNFILTERED_PASSAGES:
         return _rate(where, None, words, meaning.vector)
     rated: list[Rated] = []
     for depth in DEPTHS:
@@ -326,8 +326,8 @@ def _hits(
 def _read(near: Sequence[Rated], headline: str) -> dict[int, Text]:
     """Return the texts by passage; passages deleted in the meantime are missing."""
     parameters: dict[str, Any] = {
-        "headline": headline[:MOST_COMPARED].replace("\0", " "),
-        "most_compared": MOST_COMPARED,
+        "headline": headline[:MAX_COMPARED].replace("\0", " "),
+        "most_compared": MAX_COMPARED,
         "passages": [rated.passage_id for rated in near],
     }
-    return {passage_id: Text(*row) for passage_id, *row in limits.rows(READ, parameters)}
+    return {passage_id: Text(*row) for passage_id, *row in limits.rows(READ_PASSAGES, parameters)}

@@ -10,13 +10,13 @@ from contextd.search import terms
 from contextd.search.embedding import tokenizer
 from contextd.search.embedding.tokenizer import Span
 
-MOST_TOKENS = tokenizer.MOST_TOKENS - 2
-MOST_CHARACTERS = 2000
+MAX_TOKENS = tokenizer.MAX_TOKENS - 2
+MAX_CHARACTERS = 2000
 HEADLINE_TOKENS = 48
 HEADLINE_CHARACTERS = 400
 OVERLAP_TOKENS = 32
 OVERLAP_CHARACTERS = 250
-LONGEST_SPAN = 100
+MAX_SPAN_CHARACTERS = 100
 
 # From the best place to cut to the worst: after a paragraph, a line, a sentence, a word.
 _BORDERS = [re.compile(p) for p in (r"\n\s*\n", r"\n", r"[.!?]\s+|[\u3002\uff01\uff1f]", r"\s+")]
@@ -60,7 +60,7 @@ def cut(headline: str, body: str) -> CutText:
     count = len(headline_spans) + len(spans)
     if not headline and not body.strip():
         return CutText("", [], 0)
-    if count <= MOST_TOKENS and len(headline) + len(body) <= MOST_CHARACTERS:
+    if count <= MAX_TOKENS and len(headline) + len(body) <= MAX_CHARACTERS:
         return CutText(headline, [_passage(body, 0, len(body))], count)
     if len(headline_spans) <= HEADLINE_TOKENS and len(headline) <= HEADLINE_CHARACTERS:
         return CutText(headline, _cut_under(len(headline_spans), body, spans), count)
@@ -78,16 +78,16 @@ def _shortened(headline: str, spans: list[Span]) -> str:
 def _cut_under(
     headline_tokens: int, text: str, spans: list[Span], lines_above: int = 0
 ) -> list[Passage]:
-    windows = _windows(text, _bounded(spans), MOST_TOKENS - headline_tokens)
+    windows = _windows(text, _bounded(spans), MAX_TOKENS - headline_tokens)
     return [_passage(text, start, end, lines_above) for start, end in windows]
 
 
 def _bounded(spans: list[Span]) -> list[Span]:
     """Split longer spans: the tokenizer treats packed data as one token of any length."""
     return [
-        (start, min(start + LONGEST_SPAN, end))
+        (start, min(start + MAX_SPAN_CHARACTERS, end))
         for first, end in spans
-        for start in range(first, end, LONGEST_SPAN)
+        for start in range(first, end, MAX_SPAN_CHARACTERS)
     ]
 
 
@@ -98,8 +98,8 @@ def _windows(text: str, spans: list[Span], room: int) -> Iterator[Span]:
     while spans:
         first = bisect_left(starts, start)
         line_start = text.rfind("\n", start, starts[first]) + 1
-        start = max(start, line_start, starts[first] - LONGEST_SPAN)
-        limit = min(ends[first : first + room][-1], start + MOST_CHARACTERS)
+        start = max(start, line_start, starts[first] - MAX_SPAN_CHARACTERS)
+        limit = min(ends[first : first + room][-1], start + MAX_CHARACTERS)
         if limit == ends[-1]:
             yield start, limit
             return

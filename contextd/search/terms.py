@@ -22,8 +22,8 @@ USUAL_LENGTH = 60
 """Replaces the average length. Held constant, a weight depends on its passage alone; on four
 evaluation sets that ranked as well as the true average, or better."""
 
-LONGEST_SPLIT = 60
-MOST_REPEATS = 3
+MAX_SPLIT_CHARACTERS = 60
+MAX_REPEATS = 3
 
 _STOP_WORDS = """
 a an and are as at be but by can do does for from had has have how i if in into is it its my no not
@@ -74,7 +74,7 @@ def _terms_of(word: str) -> tuple[str, ...]:
 
 
 def _parts(word: str, whole: str) -> list[str]:
-    if len(word) > LONGEST_SPLIT:  # a hash or packed data, not a name
+    if len(word) > MAX_SPLIT_CHARACTERS:  # a hash or packed data, not a name
         return [whole]
     if not word.isascii():
         return whole.split("_")
@@ -102,7 +102,7 @@ def weights(counts: Mapping[str, int]) -> dict[str, float]:
 def query_weights(query: str) -> dict[str, float]:
     """Return the weight of each word of the query, before its rarity."""
     counts = Counter(terms(query))
-    return {term: 1 + math.log(min(count, MOST_REPEATS)) for term, count in counts.items()}
+    return {term: 1 + math.log(min(count, MAX_REPEATS)) for term, count in counts.items()}
 
 
 def rarity(passages: int, containing: int) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-SHORTEST_SECRET, SHORTEST_WORD = 6, 8
+MIN_SECRET_CHARACTERS, MIN_WORD_CHARACTERS = 6, 8
 
 
 def concealer(settings: Mapping[str, str]) -> Callable[[str], str]:
@@ -19,11 +19,13 @@ def concealer(settings: Mapping[str, str]) -> Callable[[str], str]:
 
 def _secrets_in(settings: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the secrets with their names, longest first."""
-    whole = {(name, value) for name, value in settings.items() if len(value) >= SHORTEST_SECRET}
+    whole = {
+        (name, value) for name, value in settings.items() if len(value) >= MIN_SECRET_CHARACTERS
+    }
     words = {
         (name, word)
         for name, value in settings.items()
         for word in value.split()
-        if len(word) >= SHORTEST_WORD
+        if len(word) >= MIN_WORD_CHARACTERS
     }
     return sorted(whole | words, key=lambda pair: len(pair[1]), reverse=True)

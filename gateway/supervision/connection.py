@@ -59,9 +59,9 @@ CHANGED: dict[type, frozenset[Kind]] = {
 ModelReply = CreateMessageResult | CreateMessageResultWithTools
 MODEL_REPLY: TypeAdapter[ModelReply] = TypeAdapter(ModelReply)
 CLOSING_SECONDS = 15
-MOST_ROUNDS = 20
-MOST_PAGES = 50
-MOST_LISTED = 2000
+MAX_ROUNDS = 20
+MAX_PAGES = 50
+MAX_LISTED = 2000
 GRACE_SECONDS = 0.5
 """Seconds to wait for an upstream's last output after its end is noticed."""
 
@@ -299,7 +299,7 @@ class Connection:
         found: list[Any] = []
         cursor: Any = None
         seen: set[str] = set()
-        while len(seen) < MOST_PAGES and len(found) < MOST_LISTED:
+        while len(seen) < MAX_PAGES and len(found) < MAX_LISTED:
             page = await self._request(method, {"cursor": cursor} if cursor else {}, {})
             listed = page.get(key)
             found += listed if isinstance(listed, list) else []
@@ -332,7 +332,7 @@ class Connection:
     async def _perform_in_rounds(self, exchange: Exchange) -> dict[str, Any]:
         """Send the request again with the replies until it has a result (protocol 2026-07-28)."""
         answered: dict[str, Any] = {}
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_ROUNDS):
             options: CallOptions = {"on_progress": exchange.report}
             params = {**exchange.asked.params, **answered}
             result = await self._request(exchange.asked.method, params, options)
@@ -342,7 +342,7 @@ class Connection:
             answered = {"inputResponses": await exchange.ask(questions) if questions else {}}
             if "requestState" in result:
                 answered["requestState"] = result["requestState"]
-        raise NotAnswered(f"it has asked {MOST_ROUNDS} times")
+        raise NotAnswered(f"it has asked {MAX_ROUNDS} times")
 
     async def _ask_model(
         self, context: ClientRequestContext, params: CreateMessageRequestParams

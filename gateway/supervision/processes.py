@@ -30,20 +30,20 @@ RUN = "CONTEXTD_RUN"
 PATIENCE_SECONDS = 2
 LASTING_ERRORS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.ENOEXEC, errno.E2BIG}
 """Permanent errors of a start; others, such as a lack of resources, may pass."""
-MOST_SWEEPS = 3
-TAIL_LINES = 20
-LONGEST_TAIL_LINE = 1000
+MAX_SWEEPS = 3
+MAX_TAIL_LINES = 20
+MAX_TAIL_LINE_CHARACTERS = 1000
 
 
 class Tail:
     """Keeps an upstream's last output other than messages, for the report of a failure."""
 
     def __init__(self, conceal: Callable[[str], str] = str) -> None:
-        self._lines: deque[str] = deque(maxlen=TAIL_LINES)
+        self._lines: deque[str] = deque(maxlen=MAX_TAIL_LINES)
         self._conceal = conceal
 
     def note(self, line: str) -> None:
-        self._lines.append(self._conceal(line.rstrip())[:LONGEST_TAIL_LINE])
+        self._lines.append(self._conceal(line.rstrip())[:MAX_TAIL_LINE_CHARACTERS])
 
     def __str__(self) -> str:
         return "\n".join(self._lines)
@@ -121,7 +121,7 @@ async def listen(process: asyncio.subprocess.Process, tail: Tail) -> None:
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             tail.note(line.decode(errors="replace"))
-        rest = rest[-LONGEST_TAIL_LINE:]
+        rest = rest[-MAX_TAIL_LINE_CHARACTERS:]
     if rest:
         tail.note(rest.decode(errors="replace"))
 
@@ -155,7 +155,7 @@ def end_left() -> None:
 
 def end_marked(name: str, value: str) -> None:
     """Kill processes with this environment variable, even outside of their group."""
-    for _ in range(MOST_SWEEPS):  # a process may have just started another
+    for _ in range(MAX_SWEEPS):  # a process may have just started another
         left = [process for process in psutil.process_iter() if is_marked(process, name, value)]
         for process in left:
             with contextlib.suppress(psutil.Error):

@@ -25,8 +25,8 @@ KINDS: Mapping[str, type[BaseModel]] = {
     "prompts/get": GetPromptResult,
     "resources/read": ReadResourceResult,
 }
-LONGEST_PROBLEM = 300
-SECONDS = 2
+MAX_PROBLEM_CHARACTERS = 300
+CHECK_TIMEOUT_SECONDS = 2
 # Each is one uninterruptible step of unbounded time: a foreign regular expression, or a comparison
 # of all pairs.
 _NOT_EVALUATED = {"pattern", "patternProperties", "format", "uniqueItems"}
@@ -62,7 +62,9 @@ async def problem_of(method: str, result: Any, schema: Mapping[str, Any] | None)
         return None
     if parsed.structured_content is None:
         return "it has an output schema, and structuredContent is missing"
-    check = partial(problem_in_time, parsed.structured_content, schema, time.monotonic() + SECONDS)
+    check = partial(
+        problem_in_time, parsed.structured_content, schema, time.monotonic() + CHECK_TIMEOUT_SECONDS
+    )
     return await asyncio.get_running_loop().run_in_executor(_threads, check)
 
 
@@ -72,7 +74,10 @@ def problem_in_time(structured: Any, schema: Mapping[str, Any], until: float) ->
     try:
         return problem_of_structure(structured, schema)
     except OutOfTime:
-        logger.warning("a result is passed on unchecked: its schema takes more than %g s", SECONDS)
+        logger.warning(
+            "a result is passed on unchecked: its schema takes more than %g s",
+            CHECK_TIMEOUT_SECONDS,
+        )
         return None
 
 
@@ -85,7 +90,7 @@ def problem_of_structure(structured: Any, schema: Mapping[str, Any]) -> str | No
     if error is None:
         return None
     place = ".".join(map(str, error.absolute_path)) or "structuredContent"
-    return f"{place}: {error.message}"[:LONGEST_PROBLEM]
+    return f"{place}: {error.message}"[:MAX_PROBLEM_CHARACTERS]
 
 
 def watched(keyword: Keyword) -> Keyword:

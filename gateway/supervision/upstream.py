@@ -18,11 +18,11 @@ from gateway.supervision import failures, results, transports
 from gateway.supervision.connection import Connection
 from gateway.supervision.exchange import Exchange
 
-LONGEST_PAUSE_SECONDS = 60
+MAX_PAUSE_SECONDS = 60
 STEADY_SECONDS = 30
 IDLE_SECONDS = 600
 DEBOUNCE_SECONDS = 0.2
-MOST_CONNECTIONS = 32
+MAX_CONNECTIONS = 32
 SHARED = "*"
 """The principal that stands for every caller."""
 
@@ -154,7 +154,7 @@ class SupervisedUpstream:
     def _room_for_another(self, plan: Plan) -> Connection:
         for name in [name for name, one in self._others.items() if one.has_ended]:
             self._close_soon(name)
-        if len(self._others) >= MOST_CONNECTIONS:
+        if len(self._others) >= MAX_CONNECTIONS:
             self._close_least_used()
         return self._create(plan)
 
@@ -162,7 +162,7 @@ class SupervisedUpstream:
         idle = {name: one for name, one in self._others.items() if not one.is_busy}
         if not idle:
             raise failures.busy(
-                f"{self.plan.namespace} already serves {MOST_CONNECTIONS} callers; try again later"
+                f"{self.plan.namespace} already serves {MAX_CONNECTIONS} callers; try again later"
             )
         self._close_soon(min(idle, key=lambda name: idle[name].last_used))
 
@@ -301,5 +301,5 @@ def with_headers(plan: Plan, headers: Mapping[str, str]) -> Plan:
 
 def pause_after(failed: int, first: float) -> float:
     """Return the next pause: doubled up to a minute, with jitter against simultaneous starts."""
-    pause: float = min(first * 2 ** (failed - 1), max(first, LONGEST_PAUSE_SECONDS))
+    pause: float = min(first * 2 ** (failed - 1), max(first, MAX_PAUSE_SECONDS))
     return pause * random.uniform(0.8, 1.2)  # noqa: S311  (not a secret)

@@ -15,7 +15,7 @@ from gateway.supervision.supervisor import Supervisor
 from tests.waiting import wait_for
 
 MISBEHAVING = str(Path(__file__).with_name("misbehaving.py"))
-SECONDS = 60
+TIMEOUT_SECONDS = 60
 
 
 @pytest.fixture
@@ -38,10 +38,10 @@ def gateway(transactional_db: None) -> Iterator[None]:
 
     thread = threading.Thread(target=loop.run_until_complete, args=[run()])
     thread.start()
-    assert started.wait(SECONDS)
+    assert started.wait(TIMEOUT_SECONDS)
     yield
     loop.call_soon_threadsafe(told_to_end.set)
-    thread.join(SECONDS)
+    thread.join(TIMEOUT_SECONDS)
     assert not thread.is_alive()
     loop.close()
 

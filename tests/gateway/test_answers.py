@@ -54,7 +54,7 @@ def test_without_any_message_the_raw_result_is_cut() -> None:
     error = answers.failure("odd:fail", {"isError": True, "structuredContent": {"a": "x" * 5000}})
 
     assert error.message.endswith("…")
-    assert len(error.message) == len("odd:fail: ") + answers.LONGEST_RAW + 1
+    assert len(error.message) == len("odd:fail: ") + answers.MAX_RAW_CHARACTERS + 1
 
 
 def test_yaml_keeps_order_and_signs_and_repeats_what_occurs_twice() -> None:
@@ -68,7 +68,7 @@ def test_yaml_keeps_emoji() -> None:
 
 
 def test_what_is_huge_stays_json() -> None:
-    structured = {"a": "x" * answers.LARGEST_YAML}
+    structured = {"a": "x" * answers.MAX_YAML_CHARACTERS}
 
     (block,) = answers.success(OFFER, {"structuredContent": structured}).content
 
@@ -80,9 +80,9 @@ def test_what_is_huge_stays_json() -> None:
     [
         (None, False),
         ({"a": ["b", 1, None]}, False),
-        ({"a": "x" * answers.LARGE}, True),
-        ({"x" * answers.LARGE: 1}, True),
-        ([0] * answers.LARGE, True),
+        ({"a": "x" * answers.LARGE_CHARACTERS}, True),
+        ({"x" * answers.LARGE_CHARACTERS: 1}, True),
+        ([0] * answers.LARGE_CHARACTERS, True),
         ([["abcdefgh"] * 10] * 500, True),
     ],
 )

@@ -222,5 +222,5 @@ def test_no_two_tools_have_the_same_name_on_the_wire(one: str, other: str) -> No
     wire = names.on_the_wire("odd", one)
 
     assert wire.isascii()
-    assert len(wire) <= names.LONGEST_ON_THE_WIRE
+    assert len(wire) <= names.MAX_WIRE_CHARACTERS
     assert one == other or wire != names.on_the_wire("odd", other)

@@ -334,7 +334,7 @@ def test_switched_off_while_it_waits_there_is_no_next_try(add: Add) -> None:
 def test_the_connection_that_was_used_least_makes_room(
     add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supervised, "MOST_CONNECTIONS", 1)
+    monkeypatch.setattr(supervised, "MAX_CONNECTIONS", 1)
     add()
 
     def theirs(name: str) -> int:

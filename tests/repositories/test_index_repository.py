@@ -29,7 +29,7 @@ from tests.server import ROOT, Server
 from tests.waiting import wait_for
 
 CODE = "def zeppelin_{0}():\n    return {0}\n"
-SECONDS = 30
+TIMEOUT_SECONDS = 30
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ async def test_a_client_hears_how_far_it_is(server: Server, version: str, shop: 
         job_id = await on_thread(job_on_its_way)
         hold = await on_thread(lambda: jobs._take(job_id))
         await on_thread(lambda: hold.report(1, 3, "src/1.py"))
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(TIMEOUT_SECONDS):
             await run.news.wait()
         await on_thread(lambda: give_back(job_id))
         await on_thread(lambda: services.index(job_id))
@@ -179,7 +179,7 @@ async def test_one_that_joined_a_run_leaves_it_to_whoever_began_it(
             calls.start_soon(
                 session.call_tool, "index_repository", {"path": str(shop.path)}, None, run.note
             )
-            with anyio.fail_after(SECONDS):
+            with anyio.fail_after(TIMEOUT_SECONDS):
                 await run.news.wait()
             calls.cancel_scope.cancel()
         await session.call_tool("index_status", {"path": str(shop.path)})

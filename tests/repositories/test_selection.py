@@ -16,7 +16,7 @@ from tests.conftest import Call
 from tests.repositories.conftest import Folder, Index
 
 CODE = "x = 1\n"
-LARGEST = 30_000
+MAX_FILE_BYTES = 30_000
 
 
 def indexed() -> set[str]:
@@ -193,7 +193,7 @@ UNWANTED: dict[str, tuple[str | bytes, Reason]] = {
     "data": (b"a\0b", Reason.BINARY),
     "data2": (bytes(range(1, 256)) * 9, Reason.BINARY),
     "__init__.py": ("\n", Reason.EMPTY),
-    "large.py": ("x" * (LARGEST + 1), Reason.TOO_LARGE),
+    "large.py": ("x" * (MAX_FILE_BYTES + 1), Reason.TOO_LARGE),
 }
 WANTED: dict[str, str | bytes] = {
     ".env.example": "A=",
@@ -213,7 +213,7 @@ def test_what_nobody_looks_for_stays_out_and_what_only_looks_like_it_is_in(
     clone.write({path: content for path, (content, _) in UNWANTED.items()})
     clone.write(WANTED)
 
-    report = index(clone, max_file_size=LARGEST)
+    report = index(clone, max_file_size=MAX_FILE_BYTES)
 
     assert indexed() == set(WANTED)
     assert report.skipped == Counter(reason for _, reason in UNWANTED.values())

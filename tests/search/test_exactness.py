@@ -57,7 +57,7 @@ def test_the_best_are_found(queries: list[str], find: Find) -> None:
 def test_most_of_the_best_are_found_when_only_a_tenth_of_the_postings_is_read(
     queries: list[str], find: Find, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(candidates, "MOST_POSTINGS", 200)
+    monkeypatch.setattr(candidates, "MAX_POSTINGS", 200)
     monkeypatch.setattr(candidates, "EXACT_PER_ROOT", 0)
 
     assert share_of_best_found(find, queries) > 0.85

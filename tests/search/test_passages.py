@@ -36,7 +36,7 @@ def test_no_passage_is_longer_than_the_model_reads_and_no_word_is_lost(
     cut = passages.cut(headline, body)
     read = [passages.under(cut.headline, passage.text) for passage in cut.passages]
 
-    assert all(len(tokenizer.spans(text)) <= passages.MOST_TOKENS for text in read)
+    assert all(len(tokenizer.spans(text)) <= passages.MAX_TOKENS for text in read)
     assert wordlist(f"{headline} {body}") == wordlist(" ".join(read))
 
 
@@ -72,7 +72,7 @@ def test_a_headline_too_long_to_repeat_is_searchable_to_its_end() -> None:
 def test_text_without_blanks_is_cut_too(text: str) -> None:
     found = passages.cut("", text).passages
 
-    assert max(len(passage.text) for passage in found) <= passages.MOST_CHARACTERS
+    assert max(len(passage.text) for passage in found) <= passages.MAX_CHARACTERS
     assert sum(len(passage.text) for passage in found) >= len(text)
 
 

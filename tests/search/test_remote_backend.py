@@ -7,7 +7,7 @@ import pytest
 
 from contextd.search import embedding
 from contextd.search.embedding import EmbeddingUnavailable
-from contextd.search.embedding.remote import MOST_TEXTS
+from contextd.search.embedding.remote import MAX_TEXTS
 from tests.search.conftest import UseServer
 from tests.search.embedding_server import Answer, EmbeddingServer, failing, saying
 
@@ -40,7 +40,7 @@ def test_vectors_come_in_the_order_of_the_texts_and_have_length_one(
 
 
 def test_many_texts_are_sent_in_batches(server: EmbeddingServer) -> None:
-    texts = [f"word{number}" for number in range(2 * MOST_TEXTS + 1)]
+    texts = [f"word{number}" for number in range(2 * MAX_TEXTS + 1)]
     vectors = embedding.embed(texts, 5).vectors
 
     assert [len(request["body"]["input"]) for request in server.requests] == [64, 64, 1]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from contextd.errors import Invalid
 from skills import sources
-from skills.sources import MOST_UNPACKED
+from skills.sources import MAX_UNPACKED_BYTES
 from tests.skills.packages import document, skills, write, zipped
 
 LONG = "x" * 1025
@@ -161,7 +161,7 @@ def test_bombs_are_not_unpacked(tmp_path: Path) -> None:
         archive.writestr("one/zeros", bytes(17 * 1024 * 1024))
     (tmp_path / "many.zip").write_bytes(
         heavy.read_bytes().replace(
-            (17 * 1024 * 1024).to_bytes(4, "little"), (MOST_UNPACKED + 1).to_bytes(4, "little")
+            (17 * 1024 * 1024).to_bytes(4, "little"), (MAX_UNPACKED_BYTES + 1).to_bytes(4, "little")
         )
     )
     (tmp_path / "lying.zip").write_bytes(

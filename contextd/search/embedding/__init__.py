@@ -35,9 +35,9 @@ __all__ = [
     "warm_up",
 ]
 
-MOST_DIMENSIONS = 4000
+MAX_DIMENSIONS = 4000
 QUERIES_KEPT = 500
-MOST_QUERIES_AT_ONCE = 32
+MAX_CONCURRENT_QUERIES = 32
 WARM_UP_SECONDS = 60
 
 logger = logging.getLogger(__name__)
@@ -61,9 +61,9 @@ def embed(texts: Sequence[str], timeout: float) -> Embedded:
     with telemetry.timed("embedding", backend=backend.kind):
         vectors = backend.embed(texts, timeout)
     dimensions = len(vectors[0])
-    if dimensions > MOST_DIMENSIONS:
+    if dimensions > MAX_DIMENSIONS:
         raise EmbeddingUnavailable(
-            f"{backend.model} makes vectors of {dimensions} numbers, at most {MOST_DIMENSIONS} can "
+            f"{backend.model} makes vectors of {dimensions} numbers, at most {MAX_DIMENSIONS} can "
             "be stored: choose another EMBEDDING_MODEL"
         )
     space = _spaces[backend.model] = f"{backend.model}:{dimensions}"
@@ -124,7 +124,7 @@ def _backend() -> Backend:
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(MOST_QUERIES_AT_ONCE, thread_name_prefix="embedding")
+    return ThreadPoolExecutor(MAX_CONCURRENT_QUERIES, thread_name_prefix="embedding")
 
 
 @cache

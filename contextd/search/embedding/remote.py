@@ -10,7 +10,7 @@ from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from contextd.search.embedding.backends import EmbeddingUnavailable, TextRefused, Vector
 
-MOST_TEXTS = 64
+MAX_TEXTS = 64
 PAUSE = 0.5
 SECONDS_DOWN = 5
 WORTH_RETRYING = {429, 500, 502, 503, 504}
@@ -52,7 +52,7 @@ class RemoteBackend:
         if time.monotonic() < self._down_until:
             raise EmbeddingUnavailable(self._failure)
         give_up_at = time.monotonic() + timeout
-        batches = (texts[i : i + MOST_TEXTS] for i in range(0, len(texts), MOST_TEXTS))
+        batches = (texts[i : i + MAX_TEXTS] for i in range(0, len(texts), MAX_TEXTS))
         try:
             vectors = [vector for batch in batches for vector in self._ask(batch, give_up_at)]
             if len({len(vector) for vector in vectors}) != 1:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-MOST_TOKENS = 256
+MAX_TOKENS = 256
 """Maximum number of tokens that the model reads, including those that mark start and end."""
 
 _VOCABULARY = Path(__file__).parent / "minilm" / "vocab.txt"
@@ -24,10 +24,10 @@ def spans(text: str) -> list[Span]:
 
 
 def token_ids(texts: Sequence[str]) -> list[list[int]]:
-    """Return the input of the model, each text cut to `MOST_TOKENS`."""
+    """Return the input of the model, each text cut to `MAX_TOKENS`."""
     start, end = _vocabulary()[_START], _vocabulary()[_END]
     encodings = _tokenizer().encode_batch(list(texts), add_special_tokens=False)
-    return [[start, *encoding.ids[: MOST_TOKENS - 2], end] for encoding in encodings]
+    return [[start, *encoding.ids[: MAX_TOKENS - 2], end] for encoding in encodings]
 
 
 @cache

@@ -15,7 +15,7 @@ from contextd.management.arguments import folder
 from contextd.models import Job
 from repositories import services
 
-LONGEST_NOTE = 60
+MAX_NOTE_CHARACTERS = 60
 
 
 class Command(BaseCommand):
@@ -89,7 +89,7 @@ def show(job_id: int) -> None:
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task("", total=None)
         for job in jobs.watch(job_id):
-            note = job.note[-LONGEST_NOTE:]
+            note = job.note[-MAX_NOTE_CHARACTERS:]
             is_done = job.state == Job.State.DONE
             done = job.total if is_done else job.done
             progress.update(task, completed=done, total=job.total or None, description=note)
