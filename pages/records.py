@@ -12,7 +12,7 @@ from analytics import calls
 from contextd import search
 from contextd.callers import Caller
 from contextd.errors import NotFound
-from contextd.search import Domain, Happening
+from contextd.search import Domain, HistoryEntry
 from contextd.search.models import Passage
 from contextd.validation import parse_digits
 from pages import searching, showing
@@ -33,7 +33,7 @@ class RecordPage:
     title: str
     parts: list[Part]
     passages: list[Passage]
-    history: list[Happening]
+    history: list[HistoryEntry]
     use: calls.Use | None
     edited_at: str
 
@@ -65,19 +65,19 @@ def record_of(caller: Caller, kind: str, pk: int) -> tuple[Domain, Any]:
     return domain, record
 
 
-def history_of(caller: Caller, domain: Domain, record: Any) -> list[Happening]:
+def history_of(caller: Caller, domain: Domain, record: Any) -> list[HistoryEntry]:
     """Return what happened to it, newest first, with user names where known."""
     all_there_is = [*edits_of(record), *domain.history(caller, record), *beginning_of(record)]
     newest = sorted(all_there_is, key=lambda one: one.at, reverse=True)
     return named(newest[:MOST_CHANGES])
 
 
-def edits_of(record: Any) -> Iterable[Happening]:
+def edits_of(record: Any) -> Iterable[HistoryEntry]:
     """Return the edits by people in the admin."""
     kind = ContentType.objects.get_for_model(record)
     edits = LogEntry.objects.filter(content_type=kind, object_id=str(record.pk))
     for edit in edits.select_related("user").order_by("-action_time")[:MOST_CHANGES]:
-        yield Happening(
+        yield HistoryEntry(
             edit.action_time,
             edit.user.get_username(),
             edit.get_action_flag_display(),
@@ -85,18 +85,18 @@ def edits_of(record: Any) -> Iterable[Happening]:
         )
 
 
-def beginning_of(record: Any) -> Iterable[Happening]:
+def beginning_of(record: Any) -> Iterable[HistoryEntry]:
     if hasattr(record, "created_at"):
-        yield Happening(record.created_at, getattr(record, "created_by", ""), "Created")
+        yield HistoryEntry(record.created_at, getattr(record, "created_by", ""), "Created")
 
 
-def named(happenings: list[Happening]) -> list[Happening]:
+def named(happenings: list[HistoryEntry]) -> list[HistoryEntry]:
     """Replace principals such as `user:3` by user names."""
     keys = {one.who.removeprefix("user:") for one in happenings if one.who.startswith("user:")}
     users = get_user_model().objects.in_bulk(list(filter(None, map(parse_digits, keys))))
     names = {f"user:{pk}": user.get_username() for pk, user in users.items()}
     return [
-        Happening(one.at, names.get(one.who, one.who), one.what, one.note) for one in happenings
+        HistoryEntry(one.at, names.get(one.who, one.who), one.what, one.note) for one in happenings
     ]
 
 

@@ -46,7 +46,7 @@ class State:
     repository: Repository
     job: Job | None
     files: int
-    coverage: search.Coverage
+    coverage: search.EmbeddingCoverage
     is_gone: bool = False
     remark: str | None = None
 

@@ -13,7 +13,7 @@ from contextd import limits, projects, search
 from contextd.callers import Caller
 from contextd.errors import Invalid, NotAllowed, NotFound
 from contextd.models import Project, get_record
-from contextd.search import Happening, Prepared
+from contextd.search import HistoryEntry, Prepared
 from contextd.status import has_records, health_check
 from skills import documents, keeping, packages, serving, versions
 from skills.models import Skill, SkillVersion, State
@@ -355,11 +355,11 @@ def history(caller: Caller, skill_id: str, *, limit: int, offset: int) -> Histor
     return History(list(kept[offset : offset + limit]), kept.count())
 
 
-def happened(caller: Caller, skill: Skill) -> list[Happening]:
+def happened(caller: Caller, skill: Skill) -> list[HistoryEntry]:
     """Return the versions as events for people."""
     kept = skill.versions.visible_to(caller).only("version", "note", "changed_by", "created_at")
     return [
-        Happening(one.created_at, one.changed_by, f"Version {one.version}", one.note)
+        HistoryEntry(one.created_at, one.changed_by, f"Version {one.version}", one.note)
         for one in kept[:MAX_HISTORY_ENTRIES]
     ]
 

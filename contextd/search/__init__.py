@@ -9,92 +9,63 @@ found = search.find("why did the deploy fail", domain="checkpoint", projects=Non
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from contextd.search.registry import (
-    Domain,
-    Happening,
-    domain_named,
-    domains,
-    register,
-    register_records,
-)
+from contextd.search.registry import Domain as Domain
+from contextd.search.registry import HistoryEntry as HistoryEntry
+from contextd.search.registry import domain_named as domain_named
+from contextd.search.registry import domains as domains
+from contextd.search.registry import register as register
+from contextd.search.registry import register_records as register_records
 
 if TYPE_CHECKING:
-    from contextd.search.backlog import embed_pending, embed_soon
-    from contextd.search.embedding import is_warm, warm_up
-    from contextd.search.excerpts import Piece, excerpt, marked
-    from contextd.search.finding import (
-        Coverage,
-        Found,
-        Hit,
-        coverage,
-        find,
-        find_passages,
-        passages_of,
-        texts,
-    )
-    from contextd.search.passages import HEADLINE_TOKENS
-    from contextd.search.preparing import (
-        Part,
-        Prepared,
-        cut,
-        cut_parts,
-        embedding_later,
-        prepare,
-        prepare_many,
-    )
-    from contextd.search.ranking import Weights
-    from contextd.search.results import NOISE, relevant, with_records
-    from contextd.search.storing import forget, merge_projects, store, store_many
-    from contextd.search.weighing import tokens_of, tokens_of_passages
-
-__all__ = [
-    "HEADLINE_TOKENS",
-    "NOISE",
-    "Coverage",
-    "Domain",
-    "Found",
-    "Happening",
-    "Hit",
-    "Part",
-    "Piece",
-    "Prepared",
-    "Weights",
-    "coverage",
-    "cut",
-    "cut_parts",
-    "domain_named",
-    "domains",
-    "embed_pending",
-    "embed_soon",
-    "embedding_later",
-    "excerpt",
-    "find",
-    "find_passages",
-    "forget",
-    "is_warm",
-    "marked",
-    "merge_projects",
-    "passages_of",
-    "prepare",
-    "prepare_many",
-    "register",
-    "register_records",
-    "relevant",
-    "store",
-    "store_many",
-    "texts",
-    "tokens_of",
-    "tokens_of_passages",
-    "warm_up",
-    "with_records",
-]
+    from contextd.search.backlog import embed_pending as embed_pending
+    from contextd.search.backlog import embed_soon as embed_soon
+    from contextd.search.embedding import is_warm as is_warm
+    from contextd.search.embedding import warm_up as warm_up
+    from contextd.search.excerpts import Piece as Piece
+    from contextd.search.excerpts import excerpt as excerpt
+    from contextd.search.excerpts import marked as marked
+    from contextd.search.finding import EmbeddingCoverage as EmbeddingCoverage
+    from contextd.search.finding import Found as Found
+    from contextd.search.finding import Hit as Hit
+    from contextd.search.finding import coverage as coverage
+    from contextd.search.finding import find as find
+    from contextd.search.finding import find_passages as find_passages
+    from contextd.search.finding import passages_of as passages_of
+    from contextd.search.finding import texts as texts
+    from contextd.search.passages import HEADLINE_TOKENS as HEADLINE_TOKENS
+    from contextd.search.preparing import Part as Part
+    from contextd.search.preparing import Prepared as Prepared
+    from contextd.search.preparing import cut as cut
+    from contextd.search.preparing import cut_parts as cut_parts
+    from contextd.search.preparing import embedding_later as embedding_later
+    from contextd.search.preparing import prepare as prepare
+    from contextd.search.preparing import prepare_many as prepare_many
+    from contextd.search.ranking import Weights as Weights
+    from contextd.search.results import NOISE as NOISE
+    from contextd.search.results import relevant as relevant
+    from contextd.search.results import with_records as with_records
+    from contextd.search.storing import forget as forget
+    from contextd.search.storing import merge_projects as merge_projects
+    from contextd.search.storing import store as store
+    from contextd.search.storing import store_many as store_many
+    from contextd.search.weighing import tokens_of as tokens_of
+    from contextd.search.weighing import tokens_of_passages as tokens_of_passages
 
 _HOMES = {
     "backlog": ["embed_pending", "embed_soon"],
     "embedding": ["is_warm", "warm_up"],
     "excerpts": ["Piece", "excerpt", "marked"],
     "finding": [
-        *("Coverage", "Found", "Hit", "coverage", "find", "find_passages", "passages_of", "texts"),
+        *(
+            "EmbeddingCoverage",
+            "Found",
+            "Hit",
+            "coverage",
+            "find",
+            "find_passages",
+            "passages_of",
+            "texts",
+        ),
     ],
     "passages": ["HEADLINE_TOKENS"],
     "preparing": [

@@ -85,7 +85,7 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class EmbeddingCoverage:
     """The number of passages, and how many of them have a vector."""
 
     passages: int
@@ -180,10 +180,10 @@ def find_passages(
     )
 
 
-def coverage(domain: str, projects: frozenset[int] | None) -> Coverage:
+def coverage(domain: str, projects: frozenset[int] | None) -> EmbeddingCoverage:
     """Return how many passages can be found by words, and how many also by meaning."""
     where = Where(domain, projects, False, None).look(vectors.space_of(embedding.model()))
-    return Coverage(where.passages, where.covered)
+    return EmbeddingCoverage(where.passages, where.covered)
 
 
 def texts(domain: str, record_id: int) -> list[str]:

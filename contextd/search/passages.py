@@ -23,7 +23,7 @@ _BORDERS = [re.compile(p) for p in (r"\n\s*\n", r"\n", r"[.!?]\s+|[\u3002\uff01\
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class PassageDraft:
     """A part of a text and its lines, counted from 1."""
 
     text: str
@@ -36,7 +36,7 @@ class CutText:
     """Passages, each to be read under the headline."""
 
     headline: str
-    passages: list[Passage]
+    passages: list[PassageDraft]
     token_count: int
 
 
@@ -77,7 +77,7 @@ def _shortened(headline: str, spans: list[Span]) -> str:
 
 def _cut_under(
     headline_tokens: int, text: str, spans: list[Span], lines_above: int = 0
-) -> list[Passage]:
+) -> list[PassageDraft]:
     windows = _windows(text, _bounded(spans), MAX_TOKENS - headline_tokens)
     return [_passage(text, start, end, lines_above) for start, end in windows]
 
@@ -123,10 +123,10 @@ def _first_border(text: str, low: int, high: int) -> int:
     return low
 
 
-def _passage(text: str, start: int, end: int, lines_above: int = 0) -> Passage:
+def _passage(text: str, start: int, end: int, lines_above: int = 0) -> PassageDraft:
     """Return the passage without the blank lines around it."""
     part = text[start:end]
     start += len(part) - len(part.lstrip("\r\n"))
     part = part.strip("\r\n").rstrip()
     first_line = text.count("\n", 0, start) + 1 - lines_above
-    return Passage(part, max(1, first_line), max(1, first_line + part.count("\n")))
+    return PassageDraft(part, max(1, first_line), max(1, first_line + part.count("\n")))

@@ -11,11 +11,11 @@ from django.urls import reverse
 from contextd import guards, operations
 from contextd.callers import Caller
 
-History = Callable[[Caller, Any], "Iterable[Happening]"]
+History = Callable[[Caller, Any], "Iterable[HistoryEntry]"]
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class HistoryEntry:
     """Something done to a record; `who` is a principal, or a person's name."""
 
     at: datetime
@@ -24,7 +24,7 @@ class Happening:
     note: str = ""
 
 
-def nothing_else(caller: Caller, record: Any) -> Iterable[Happening]:
+def nothing_else(caller: Caller, record: Any) -> Iterable[HistoryEntry]:
     return ()
 
 

@@ -20,7 +20,7 @@ def test_a_short_text_is_one_passage() -> None:
 
     assert cut.headline == "Deploy failed"
     assert cut.passages == [
-        passages.Passage("The port was taken.\nWe moved to 8081.", first_line=1, last_line=2)
+        passages.PassageDraft("The port was taken.\nWe moved to 8081.", first_line=1, last_line=2)
     ]
 
 
