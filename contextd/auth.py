@@ -16,6 +16,7 @@ from django.utils.module_loading import import_string
 
 from contextd import guards, limits, outages
 from contextd.callers import (
+    ABSENT,
     DEFAULT_CONTEXT,
     Caller,
     CredentialLapsed,
@@ -33,7 +34,6 @@ from contextd.errors import (
 from contextd.signals import entry_refused
 
 MAX_CLIENT_LENGTH = 100
-NO_CLIENT = "-"
 # The same few addresses call repeatedly.
 MAX_CACHED_ADDRESSES = 256
 FORWARDING_HEADERS = {"forwarded", "via", "x-real-ip"}
@@ -89,7 +89,7 @@ class RequestIdentity:
             host=headers.get("host", ""),
             is_forwarded=any(map(is_forwarding, headers)),
             context=headers.get("x-mcp-context"),
-            client=headers.get("user-agent", "-"),
+            client=headers.get("user-agent", ABSENT),
         )
 
     @classmethod
@@ -170,7 +170,7 @@ def enter(
     try:
         return _enter(principal, context, is_from_this_machine)
     except (NotFound, NotAllowed) as error:
-        _announce_refusal(error, principal, context, door, NO_CLIENT)
+        _announce_refusal(error, principal, context, door, ABSENT)
         raise
 
 
@@ -260,7 +260,7 @@ def local_caller(door: Door) -> Caller:
 
 
 def _caller(
-    admission: Admission, door: Door, *, client: str = "-", session_id: str | None = None
+    admission: Admission, door: Door, *, client: str = ABSENT, session_id: str | None = None
 ) -> Caller:
     principal, entry = admission.principal, admission.entry
     client = client[:MAX_CLIENT_LENGTH]

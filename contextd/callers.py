@@ -12,6 +12,8 @@ Door = Literal["mcp", "rest", "cli", "admin", "task"]
 Permission = Literal["read", "execute", "manage"]
 
 DEFAULT_CONTEXT = "default"
+ABSENT = "-"
+"""For a client, connection or session that is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +88,9 @@ class Caller:
     principal: str
     door: Door
     entry: Entry
-    connection: str = "-"
-    session: str = "-"
-    client: str = "-"
+    connection: str = ABSENT
+    session: str = ABSENT
+    client: str = ABSENT
     user_id: int | None = None
     is_local: bool = False
     is_from_this_machine: bool = False

@@ -193,10 +193,12 @@ async def refuse(scope: Scope, send: Send, error: ContextdError) -> None:
     await send({"type": "http.response.body", "body": content})
 
 
-def as_rpc(error: ContextdError) -> dict[str, Any]:
-    """Return the error as a JSON-RPC message without the id of a request."""
-    problem = {"code": rpc_code(error), "message": error.text, "data": error.as_dict()}
-    return {"jsonrpc": "2.0", "id": None, "error": problem}
+def as_rpc(
+    error: ContextdError, *, request_id: object = None, code: int | None = None
+) -> dict[str, Any]:
+    """Return the error as a JSON-RPC message; `code` is that of its class by default."""
+    problem = {"code": code or rpc_code(error), "message": error.text, "data": error.as_dict()}
+    return {"jsonrpc": "2.0", "id": request_id, "error": problem}
 
 
 def rpc_code(error: ContextdError) -> int:

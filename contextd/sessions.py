@@ -75,7 +75,7 @@ def end(session_ids: Collection[str]) -> None:
     """End the sessions in every process."""
     with transaction.atomic():
         Session.objects.filter(pk__in=session_ids).delete()
-        _tell_ended(session_ids)
+        _announce_end(session_ids)
 
 
 def end_idle() -> int:
@@ -117,9 +117,9 @@ def _end_all(sessions: SessionQuerySet) -> int:
         ended = list(locked.values_list("pk", flat=True))
         if ended:
             Session.objects.filter(pk__in=ended).delete()
-            _tell_ended(ended)
+            _announce_end(ended)
     return len(ended)
 
 
-def _tell_ended(session_ids: Collection[str]) -> None:
+def _announce_end(session_ids: Collection[str]) -> None:
     transaction.on_commit(partial(bus.publish, bus.SessionsEnded(sessions=list(session_ids))))

@@ -155,7 +155,7 @@ class ContextAdmin(Transferable, ModelAdmin[Context]):
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
-        tell_mistakes(request, form.instance)
+        warn_about_mistakes(request, form.instance)
 
     def get_resource_kwargs(self, request: HttpRequest, *given: Any, **options: Any) -> Any:
         known = super().get_resource_kwargs(request, *given, **options)
@@ -165,10 +165,10 @@ class ContextAdmin(Transferable, ModelAdmin[Context]):
         super().add_success_message(result, request)
         for row in result.rows:
             if row.instance is not None:
-                tell_mistakes(request, row.instance)
+                warn_about_mistakes(request, row.instance)
 
 
-def tell_mistakes(request: HttpRequest, context: Context) -> None:
+def warn_about_mistakes(request: HttpRequest, context: Context) -> None:
     for mistake in services.mistakes(context):
         messages.warning(request, f"{context}: {mistake}")
 

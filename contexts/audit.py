@@ -10,13 +10,12 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from contextd.buffers import Buffer
-from contextd.callers import Caller, Door, Principal
+from contextd.callers import ABSENT, Caller, Door, Principal
 from contextd.errors import NotAllowed
 from contextd.operations import Operation
 from contextd.validation import printable
 from contexts.models import AuditEntry
 
-NOTHING = "-"
 ROWS_PER_DELETE = 10_000
 WRITE_EVERY_SECONDS = 0.25
 
@@ -60,11 +59,11 @@ def record_refusal(
     record(
         principal=principal.name,
         user_id=principal.user_id,
-        operation=NOTHING,
-        context=context or principal.default_context or NOTHING,
+        operation=ABSENT,
+        context=context or principal.default_context or ABSENT,
         door=door,
         client=client,
-        connection=NOTHING,
+        connection=ABSENT,
         outcome=category,
         was_allowed=False,
         milliseconds=0.0,

@@ -7,7 +7,7 @@ its parser's exception.
 from typing import Any
 
 from mcp.server.streamable_http import check_accept_headers
-from mcp.types import JSONRPCNotification
+from mcp.types import JSONRPCMessage, JSONRPCNotification
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 from pydantic import ValidationError
 from pydantic_core import from_json
@@ -81,11 +81,16 @@ def parsed(body: bytes) -> Any:
 
 
 def check(body: bytes) -> None:
-    content = parsed(body)
+    message_in(parsed(body))
+
+
+def message_in(content: Any) -> JSONRPCMessage:
+    """Return the message that JSON content is. Raise Invalid if it is none."""
     try:
         message = jsonrpc_message_adapter.validate_python(content, by_name=False)
     except ValidationError:
-        raise Invalid("the body is not a single JSON-RPC 2.0 message", field="body") from None
+        raise Invalid("this is not a JSON-RPC 2.0 message", field="body") from None
     # A request with a null or invalid id would otherwise pass for a notification.
     if isinstance(message, JSONRPCNotification) and "id" in content:
         raise Invalid("the id of a request must be a string or an integer", field="id")
+    return message

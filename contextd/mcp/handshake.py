@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from mcp.types import INVALID_PARAMS, InitializeRequestParams
+from mcp.types import InitializeRequestParams
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 from pydantic import ValidationError
 
@@ -55,8 +55,3 @@ def client_of(asked: InitializeRequestParams) -> Client:
             field="params",
         )
     return Client(asked.client_info.name, asked.client_info.version, capabilities)
-
-
-def refusal(request_id: object, error: Unacceptable) -> dict[str, Any]:
-    problem = {"code": INVALID_PARAMS, "message": error.text, "data": error.as_dict()}
-    return {"jsonrpc": "2.0", "id": request_id, "error": problem}

@@ -18,17 +18,14 @@ from mcp.types import (
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
-    JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
     RequestId,
 )
-from mcp.types.jsonrpc import jsonrpc_message_adapter
-from pydantic import ValidationError
 from pydantic_core import from_json
 
 from contextd.errors import Invalid
-from contextd.mcp import batches
+from contextd.mcp import batches, envelope
 from contextd.mcp.lifecycle import Lifecycle
 
 MAX_LINE_BYTES = 10 * 1024 * 1024
@@ -105,12 +102,9 @@ def read(line: bytes) -> Line:
 
 def one(content: Any) -> Read:
     try:
-        message = jsonrpc_message_adapter.validate_python(content, by_name=False)
-    except ValidationError:
-        return Unreadable(INVALID_REQUEST, "this is not a JSON-RPC 2.0 message")
-    if isinstance(message, JSONRPCNotification) and "id" in content:
-        return Unreadable(INVALID_REQUEST, "the id of a request must be a string or an integer")
-    return message
+        return envelope.message_in(content)
+    except Invalid as error:
+        return Unreadable(INVALID_REQUEST, error.message)
 
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]

@@ -56,12 +56,7 @@ class Prompts:
         written = await answered(ctx, self.workers, operation, given, self.identify(ctx))
         if isinstance(written, RelayedPrompt):
             return GetPromptResult.model_validate(written.model_dump())
-        return self._said(operation, cast(PromptText, written))
-
-    def _said(self, operation: Operation, written: PromptText) -> GetPromptResult:
-        said = PromptMessage(role="user", content=TextContent(type="text", text=written.text))
-        description = written.description or operation.description
-        return GetPromptResult(description=description, messages=[said])
+        return as_result(operation, cast(PromptText, written))
 
     async def complete(self, ctx: Context, params: CompleteRequestParams) -> CompleteResult:
         work = partial(complete, params, self.identify(ctx))
@@ -70,6 +65,12 @@ class Prompts:
         return CompleteResult(
             completion=WireCompletion(values=found.values, total=found.total, has_more=has_more)
         )
+
+
+def as_result(operation: Operation, written: PromptText) -> GetPromptResult:
+    message = PromptMessage(role="user", content=TextContent(type="text", text=written.text))
+    description = written.description or operation.description
+    return GetPromptResult(description=description, messages=[message])
 
 
 def complete(params: CompleteRequestParams, caller: Caller) -> Completion:

@@ -9,12 +9,13 @@ from typing import Final, TypeVar
 import anyio
 from anyio.abc import TaskGroup
 from django.conf import settings
+from mcp.types import INVALID_PARAMS
 from pydantic_core import from_json
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from contextd import bus, changes, sessions
+from contextd import bus, changes, gate, sessions
 from contextd.errors import ContextdError, Invalid, NotFound
 from contextd.mcp import batches, envelope, handshake, replay, sdk
 from contextd.mcp.admissions import Admissions
@@ -94,7 +95,7 @@ class Sessions(sdk.SessionManager):
         try:
             asked = handshake.read(content)
         except handshake.Unacceptable as error:
-            refusal = handshake.refusal(content["id"], error)
+            refusal = gate.as_rpc(error, request_id=content["id"], code=INVALID_PARAMS)
             await JSONResponse(refusal, status_code=error.status)(scope, receive, send)
             return
         held = self._hold(await self._begin(asked, scope["user"]), scope["user"])

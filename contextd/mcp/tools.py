@@ -22,7 +22,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from starlette.requests import Request
 
 from contextd import guards, operations, pipeline
-from contextd.callers import Caller
+from contextd.callers import ABSENT, Caller
 from contextd.errors import ContextdError, NotFound
 from contextd.mcp import answers
 from contextd.mcp.workers import Workers
@@ -89,7 +89,9 @@ class Tools:
 def client_of(ctx: Context) -> str:
     """Return the name and version of the client, if it sent them."""
     parameters = ctx.session.client_params
-    return f"{parameters.client_info.name}/{parameters.client_info.version}" if parameters else "-"
+    if parameters is None:
+        return ABSENT
+    return f"{parameters.client_info.name}/{parameters.client_info.version}"
 
 
 def listed(caller: Caller, structured: bool) -> list[Tool]:

@@ -72,7 +72,7 @@ def _candidate(text: str, match: re.Match[str]) -> Candidate | None:
     start, end = _span_of_value(match, is_whole=is_whole)
     value = text[start : min(end, start + _MAX_JUDGED_LENGTH)]
     assigned = Assigned(name, kind, value, following=text[end : end + 1])
-    if not names.tells_enough(name, value):
+    if not names.is_specific(name, value):
         return None
     if _IS_CREDENTIAL[notation](assigned) and _is_literal(assigned):
         return Candidate(name_start, start, _end_of_value(text, match, end), kind)

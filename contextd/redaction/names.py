@@ -65,7 +65,7 @@ def is_vague(name: str) -> bool:
     return _VAGUE.fullmatch(ending) is not None and _LAST_NOUN.search(ending) is None
 
 
-def tells_enough(name: str, value: str) -> bool:
+def is_specific(name: str, value: str) -> bool:
     """Return whether a value can only be a credential, even if its name is vague."""
     if not is_vague(name):
         return True

@@ -67,4 +67,4 @@ def _may_be_credential(name: str, kind: str, text: str) -> bool:
         return False
     if kind in _OF_ONE_WORD and " " in text and not any(map(literals.looks_random, text.split())):
         return False
-    return names.tells_enough(name, text)
+    return names.is_specific(name, text)
