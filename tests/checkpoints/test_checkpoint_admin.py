@@ -10,6 +10,7 @@ from checkpoints.models import Checkpoint
 from contextd import changes
 from contextd.bus import Change
 from contexts.models import AuditEntry, Context
+from tests.admin import messages_of
 from tests.checkpoints.conftest import Save
 from tests.conftest import Call
 
@@ -26,10 +27,6 @@ def shown(client: Client, **query: str) -> list[str]:
 def edit(client: Client, pk: str, **fields: str) -> Any:
     form = {"summary": "one", "description": "", "context": "{}", "tags": "", **fields}
     return client.post(f"{LIST}{pk}/change/", form, follow=True)
-
-
-def messages_of(page: Any) -> list[str]:
-    return [str(message) for message in page.context["messages"]]
 
 
 def test_they_are_listed_and_filtered_by_project_and_tag(admin_client: Client, save: Save) -> None:

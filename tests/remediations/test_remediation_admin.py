@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from remediations.models import Remediation
+from tests.admin import messages_of
 from tests.conftest import Call
 from tests.remediations.conftest import Save
 
@@ -31,10 +32,6 @@ def edit(client: Client, pk: str, **fields: str) -> Any:
         **fields,
     }
     return client.post(f"{LIST}{pk}/change/", form, follow=True)
-
-
-def messages_of(page: Any) -> list[str]:
-    return [str(message) for message in page.context["messages"]]
 
 
 def test_they_are_listed_and_filtered(admin_client: Client, save: Save) -> None:

@@ -14,6 +14,7 @@ from contextd.callers import Caller
 from skills import rendering
 from skills.models import Skill, State
 from skills.packages import Package, PackageFile
+from tests.admin import messages_of
 from tests.conftest import Call
 from tests.skills.conftest import Create, skill_fields
 from tests.skills.packages import FORMS, document, zipped
@@ -55,10 +56,6 @@ def edit(client: Client, pk: str, **fields: str) -> Any:
 def act(client: Client, action: str, *skills: str, tag: str = "") -> Any:
     form = {"action": action, "_selected_action": skills, "tag": tag}
     return client.post(LIST, form, follow=True)
-
-
-def messages_of(page: Any) -> list[str]:
-    return [str(message) for message in page.context["messages"]]
 
 
 def test_they_are_listed_and_filtered(admin_client: Client, create: Create) -> None:
