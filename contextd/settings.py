@@ -214,6 +214,7 @@ CONTEXTD_PAGES = ["analytics.urls", "pages.urls"]
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
+FORMAT_MODULE_PATH = "contextd.formats"
 STATIC_URL = "static/"
 # Chart.js with its licence, as shipped by django-unfold.
 STATICFILES_DIRS = [("chart", str(Path(unfold.__file__).parent / "static/unfold/js/chart"))]

@@ -38,3 +38,17 @@ def test_every_command_of_ours_is_documented() -> None:
 
     assert {"up", "call", "reembed", "gateway"} <= ours
     assert [name for name in sorted(ours) if f"\n| `{name}` |" not in documented] == []
+
+
+def test_a_command_whose_reader_ends_prints_no_traceback() -> None:
+    command = [sys.executable, "manage.py", "help"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        errors = process.stderr.read()
+
+    assert process.returncode == 1
+    assert "BrokenPipe" not in errors
