@@ -6,7 +6,14 @@ from checkpoints.models import Checkpoint
 from contextd.admin import ByOperation, ModelAdmin, RowsByOperation, TagFilter, Transferable
 
 EDITED = ["summary", "description", "context", "tags"]
-SHOWN = ["project", "project_path", "token_count", "created_by", "created_at", "updated_at"]
+READ_ONLY_FIELDS = [
+    "project",
+    "project_path",
+    "token_count",
+    "created_by",
+    "created_at",
+    "updated_at",
+]
 
 
 class CheckpointRows(RowsByOperation):
@@ -30,8 +37,8 @@ class CheckpointAdmin(Transferable, ByOperation, ModelAdmin[Checkpoint]):
     list_display = ["summary", "project", "tags", "created_by", "created_at"]
     list_filter = ["project", TagFilter, "created_at"]
     list_select_related = ["project"]
-    fields = [*EDITED, *SHOWN]
-    readonly_fields = SHOWN
+    fields = [*EDITED, *READ_ONLY_FIELDS]
+    readonly_fields = READ_ONLY_FIELDS
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -25,7 +25,7 @@ NO_TAGS = "Files have no tags: omit the tags, or search for checkpoints."
 SHARE_OF_FILES = 2
 """Divisor of the limit: up to one result in this many is a file if all kinds are searched."""
 
-READ = [
+SHOWN_FIELDS = [
     *("summary", "description", "context", "tags", "project", "project_path", "token_count"),
     *("created_by", "created_at", "updated_at"),
 ]
@@ -65,7 +65,7 @@ class Page:
 
 def register_for_search() -> None:
     search.register_records(
-        DOMAIN, "Checkpoints", Checkpoint, found_by="checkpoint_search", fields=READ
+        DOMAIN, "Checkpoints", Checkpoint, found_by="checkpoint_search", fields=SHOWN_FIELDS
     )
 
 

@@ -6,7 +6,7 @@ from remediations import services
 from remediations.models import Remediation
 
 EDITED = ["error_message", "error_type", "stack_trace", "solution", "context", "tags", "severity"]
-SHOWN = [
+READ_ONLY_FIELDS = [
     "project",
     "seen_count",
     "last_seen_at",
@@ -39,8 +39,8 @@ class RemediationAdmin(Transferable, ByOperation, ModelAdmin[Remediation]):
     list_display = ["__str__", "error_type", "project", "severity", "tags", "seen_count", "worked"]
     list_filter = ["project", "severity", TagFilter, "last_seen_at"]
     list_select_related = ["project"]
-    fields = [*EDITED, *SHOWN]
-    readonly_fields = SHOWN
+    fields = [*EDITED, *READ_ONLY_FIELDS]
+    readonly_fields = READ_ONLY_FIELDS
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -30,7 +30,7 @@ FITS = 0.5
 """Default minimum match of a result, 0 to 1."""
 COUNTS = ["seen_count", "worked", "did_not_work", "outdated"]
 TEXT = ["error_message", "error_type", "stack_trace", "solution"]
-READ = [
+SHOWN_FIELDS = [
     *("error_message", "solution", "error_type", "severity", "stack_trace", "context", "tags"),
     *("project", "confidence", *COUNTS, "created_by", "created_at", "updated_at", "last_seen_at"),
 ]
@@ -62,7 +62,7 @@ class Matches:
 
 def register_for_search() -> None:
     search.register_records(
-        DOMAIN, "Remediations", Remediation, found_by="remediation_search", fields=READ
+        DOMAIN, "Remediations", Remediation, found_by="remediation_search", fields=SHOWN_FIELDS
     )
 
 

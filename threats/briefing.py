@@ -8,7 +8,7 @@ from functools import lru_cache
 from contextd.search.embedding import tokenizer
 from threats.schema import CodeExample, ThreatPattern
 
-MOST_TOKENS = 500
+MAX_TOKENS = 500
 COUNTERS_TOKENS = 35
 """Tokens that the counters and their field names add to an answer."""
 
@@ -52,14 +52,14 @@ def brief(
     The code is the first that leaves room for a second pattern. `notice` is part of the
     answer, so it needs room too.
     """
-    told = [_brief(pattern) for pattern in patterns]
-    room = MOST_TOKENS - COUNTERS_TOKENS - (tokens_of({"notice": notice}) if notice else 0)
+    briefs = [_brief(pattern) for pattern in patterns]
+    room = MAX_TOKENS - COUNTERS_TOKENS - (tokens_of({"notice": notice}) if notice else 0)
     code = None
     if patterns:
         examples = _examples(patterns[0], language, frameworks)
         codes = [CodePattern(e.language, e.framework, e.secure_code.strip()) for e in examples]
-        code = _first_within(room, told[:2], codes) or _first_within(room, told[:1], codes)
-    briefings = [_briefing(told[:number], code) for number in range(len(told) + 1)]
+        code = _first_within(room, briefs[:2], codes) or _first_within(room, briefs[:1], codes)
+    briefings = [_briefing(briefs[:number], code) for number in range(len(briefs) + 1)]
     return [one for one in briefings if len(one.patterns) <= 1 or one.token_count <= room][-1]
 
 
@@ -73,15 +73,17 @@ def _brief(pattern: ThreatPattern) -> Brief:
     return Brief(pattern.id, pattern.severity, summary.threat, summary.check, summary.fix)
 
 
-def _first_within(room: int, told: list[Brief], codes: Sequence[CodePattern]) -> CodePattern | None:
-    return next((code for code in codes if _briefing(told, code).token_count <= room), None)
+def _first_within(
+    room: int, briefs: list[Brief], codes: Sequence[CodePattern]
+) -> CodePattern | None:
+    return next((code for code in codes if _briefing(briefs, code).token_count <= room), None)
 
 
-def _briefing(told: list[Brief], code: CodePattern | None) -> Briefing:
+def _briefing(briefs: list[Brief], code: CodePattern | None) -> Briefing:
     """Count by parts, since no token spans the punctuation between them."""
-    parts = [*(asdict(one) for one in told), code and asdict(code)]
-    around = tokens_of({"patterns": [], "code_pattern": ""}) - 2 + max(0, len(told) - 1)
-    return Briefing(told, code, around + sum(map(tokens_of, parts)))
+    parts = [*(asdict(one) for one in briefs), code and asdict(code)]
+    around = tokens_of({"patterns": [], "code_pattern": ""}) - 2 + max(0, len(briefs) - 1)
+    return Briefing(briefs, code, around + sum(map(tokens_of, parts)))
 
 
 @lru_cache(maxsize=1000)

@@ -50,7 +50,7 @@ class ThreatQuerySet(models.QuerySet["Threat"]):
             showing = showing.filter(frameworks__overlap=frameworks)
         return showing
 
-    def told(self) -> Self:
+    def published(self) -> Self:
         """Load only what identifies a threat; `services.pattern_of` supplies the rest."""
         return self.only("key", "name", "category", "severity", "updated_at")
 

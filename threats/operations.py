@@ -17,7 +17,7 @@ from contextd.validation import (
 )
 from threats import reviews, services
 from threats.schema import Language, Level, Severity, SupportedFramework, ThreatPattern
-from threats.tmkb import MOST_TOLD, QueryThreats, ThreatAnswer
+from threats.tmkb import MAX_THREATS, QueryThreats, ThreatAnswer
 
 InLanguage = Annotated[Language | None, Field(description="Programming language")]
 InFramework = Annotated[SupportedFramework | None, Field(description="Framework, or any")]
@@ -26,7 +26,7 @@ InFramework = Annotated[SupportedFramework | None, Field(description="Framework,
 @operation("tmkb_query", effect="read", timeout=10, atomic=False)
 def query(caller: Caller, request: QueryThreats) -> ThreatAnswer:
     language, framework = request.language, request.framework
-    limit = MOST_TOLD[request.verbosity]
+    limit = MAX_THREATS[request.verbosity]
     matches = services.find(
         caller, request.context, language=language, framework=framework, limit=limit
     )

@@ -11,7 +11,7 @@ from contextd.validation import Filled
 from threats import reviews
 from threats.schema import Language, SupportedFramework
 
-MOST_AREAS = 20
+MAX_AREAS = 20
 
 
 class ReviewThreats(Request):
@@ -30,14 +30,14 @@ def threat_review(caller: Caller, request: ReviewThreats) -> str:
     areas = [line.strip() for line in request.work.splitlines() if line.strip()]
     made = reviews.checklist(
         caller,
-        areas=areas[:MOST_AREAS],
+        areas=areas[:MAX_AREAS],
         language=request.language,
         framework=request.framework,
         most_for_each=4,
     )
     points = [point.as_text for point in made.points] or ["(no known threat applies)"]
-    if len(areas) > MOST_AREAS:
-        points.append(f"Only the first {MOST_AREAS} of {len(areas)} lines were looked up.")
+    if len(areas) > MAX_AREAS:
+        points.append(f"Only the first {MAX_AREAS} of {len(areas)} lines were looked up.")
     if made.notice:
         points.append(made.notice)
     return (

@@ -67,7 +67,7 @@ class Checklist:
 
 def for_files(caller: Caller, *, paths: Sequence[str], diff: str, limit: int) -> FileThreats:
     """Return threats indicated by the files' names and changed lines."""
-    visible = list(Threat.objects.visible_to(caller).told())
+    visible = list(Threat.objects.visible_to(caller).published())
     patterns = [services.pattern_of(threat) for threat in visible]
     files = changed_files.gather(paths, diff)
     searched, compared = signs.by_expressions(files, patterns), signs.by_meaning(caller, files)
@@ -77,8 +77,8 @@ def for_files(caller: Caller, *, paths: Sequence[str], diff: str, limit: int) ->
             one = found.setdefault(sign.pattern.id, FileThreat(sign.pattern))
             one.add(file.path, sign.strength, sign.reason)
     threats = sorted(found.values(), key=lambda one: (-one.score, one.pattern.id))[:limit]
-    told = {one.pattern.id for one in threats}
-    notes.answered(services.DOMAIN, [threat.pk for threat in visible if threat.key in told])
+    answered = {one.pattern.id for one in threats}
+    notes.answered(services.DOMAIN, [threat.pk for threat in visible if threat.key in answered])
     return FileThreats(threats, " ".join(filter(None, [searched.notice, compared.notice])) or None)
 
 
@@ -100,7 +100,7 @@ def checklist(
         notice = notice or matches.notice
         for match in matches.matches:
             areas_of.setdefault(match.threat.pk, []).append(area)
-    threats = Threat.objects.filter(pk__in=areas_of).told().worst_first()
+    threats = Threat.objects.filter(pk__in=areas_of).published().worst_first()
     points = [Point(services.pattern_of(threat), areas_of[threat.pk]) for threat in threats]
     notes.answered(services.DOMAIN, [threat.pk for threat in threats])
     return Checklist(points, notice)

@@ -105,7 +105,7 @@ def find(
     good = _relevant(found.hits)
     matches = [
         Match(threat, pattern_of(threat), hit.score)
-        for hit, threat in search.with_records(good, Threat.objects.told())
+        for hit, threat in search.with_records(good, Threat.objects.published())
     ]
     notes.answered(DOMAIN, [match.threat.pk for match in matches])
     return Matches(matches, found.notice)
@@ -151,7 +151,7 @@ def family_of(framework: str | None) -> list[str]:
 
 def worst(caller: Caller) -> ThreatQuerySet:
     """Return all threats, most severe first."""
-    return Threat.objects.visible_to(caller).told().worst_first()
+    return Threat.objects.visible_to(caller).published().worst_first()
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +267,7 @@ def address_of(key: str) -> str:
 
 
 def get(caller: Caller, key: str) -> ThreatPattern:
-    threat = Threat.objects.visible_to(caller).told().filter(key=key.strip().upper()).first()
+    threat = Threat.objects.visible_to(caller).published().filter(key=key.strip().upper()).first()
     if threat is None:
         raise NotFound(f"there is no threat {key!r}; threat_list shows all", id=key)
     notes.used(DOMAIN, threat.pk, None)

@@ -13,7 +13,7 @@ from threats import briefing, services
 from threats.briefing import Briefing
 from threats.schema import SUPPORTED_FRAMEWORKS, SUPPORTED_LANGUAGES, Language, SupportedFramework
 
-MOST_TOLD = {"agent": 5, "human": 3}
+MAX_THREATS = {"agent": 5, "human": 3}
 MAX_CONTEXT = 10_000
 SHOWN_INPUT = 100
 VERBOSITIES = ("agent", "human")
@@ -51,7 +51,7 @@ class QueryThreats(Request):
             sentence_for(problem): str(problem["loc"][0]) if problem["loc"] else "arguments"
             for problem in error.errors(include_url=False)
         }
-        problems = [{"field": field, "error": said} for said, field in sentences.items()]
+        problems = [{"field": field, "error": sentence} for sentence, field in sentences.items()]
         return Refused("; ".join(sentences), **problems[0], problems=problems)
 
 
@@ -127,14 +127,15 @@ class ThreatAnswer(Result):
     ] = None
 
     @classmethod
-    def brief(cls, matches: services.Matches, told: Briefing) -> Self:
+    def brief(cls, matches: services.Matches, briefing: Briefing) -> Self:
         return cls(
             pattern_count=len(matches.matches),
-            patterns_included=len(told.patterns),
-            token_count=told.token_count,
-            token_limit_reached=len(told.patterns) < len(matches.matches),
-            patterns=[ThreatBrief.model_validate(one) for one in told.patterns],
-            code_pattern=told.code_pattern and CodePattern.model_validate(told.code_pattern),
+            patterns_included=len(briefing.patterns),
+            token_count=briefing.token_count,
+            token_limit_reached=len(briefing.patterns) < len(matches.matches),
+            patterns=[ThreatBrief.model_validate(one) for one in briefing.patterns],
+            code_pattern=briefing.code_pattern
+            and CodePattern.model_validate(briefing.code_pattern),
             notice=matches.notice,
         )
 

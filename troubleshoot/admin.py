@@ -27,12 +27,12 @@ from troubleshoot.hypotheses import Hypothesis
 from troubleshoot.library import DOMAIN, LIBRARY
 from troubleshoot.models import Diagnosis, Pattern
 
-WRITTEN = [
+EDITABLE_FIELDS = [
     *("key", "title", "category", "severity", "technologies", "versions", "errors", "signatures"),
     *("cause", "confirm", "fix", "confused_with", "tags", "references"),
 ]
-COUNTED = ["used_count", "last_used_at", "worked", "did_not_work", "created_at", "updated_at"]
-SHIPPED = ["origin", "newer_text"]
+USAGE_FIELDS = ["used_count", "last_used_at", "worked", "did_not_work", "created_at", "updated_at"]
+SHIPPING_FIELDS = ["origin", "newer_text"]
 SEPARATOR = "\n---\n"
 
 
@@ -43,7 +43,7 @@ class PatternForm(forms.ModelForm[Pattern]):
         cleaned = super().clean() or {}
         if self.errors or cleaned.get("is_draft"):
             return cleaned
-        written = {name: cleaned[name] for name in WRITTEN if name in cleaned}
+        written = {name: cleaned[name] for name in EDITABLE_FIELDS if name in cleaned}
         values = {"key": self.instance.key, **written}
         for field, problem in curating.problems(values).items():
             self.add_error(field if field in self.fields else None, problem)
@@ -53,7 +53,7 @@ class PatternForm(forms.ModelForm[Pattern]):
 class PatternRows(WritableRows):
     """Found by their keys."""
 
-    columns = [*WRITTEN, "is_draft"]
+    columns = [*EDITABLE_FIELDS, "is_draft"]
     lists = [
         *("technologies", "errors", "signatures", "confirm", "fix", "confused_with"),
         *("tags", "references"),
@@ -77,7 +77,7 @@ class PatternRows(WritableRows):
 
 def problems_of(pattern: Pattern) -> list[dict[str, str]]:
     """Drafts may be incomplete, but what they say must fit."""
-    values = {name: getattr(pattern, name) for name in WRITTEN}
+    values = {name: getattr(pattern, name) for name in EDITABLE_FIELDS}
     wrong = {} if pattern.is_draft else curating.problems(values)
     missing = {name for name, value in values.items() if not value} - {"key", "title"}
     try:
@@ -103,12 +103,12 @@ class PatternAdmin(Transferable, Shipped, ModelAdmin[Pattern]):
     form = PatternForm
     list_display = ["title", "category", "severity", "is_draft", "origin", "used_count", "worked"]
     list_filter = ["category", "severity", "is_draft", OriginFilter]
-    fields = [*WRITTEN, "is_draft", *SHIPPED, *COUNTED]
+    fields = [*EDITABLE_FIELDS, "is_draft", *SHIPPING_FIELDS, *USAGE_FIELDS]
     formfield_overrides = ONE_A_LINE
     actions = ["publish", *Shipped.actions, *Transferable.actions]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Pattern | None = None) -> list[str]:
-        return [*SHIPPED, *COUNTED, *(["key"] if obj else [])]
+        return [*SHIPPING_FIELDS, *USAGE_FIELDS, *(["key"] if obj else [])]
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """An error has several lines, so errors are parted by a line of dashes."""
@@ -127,7 +127,7 @@ class PatternAdmin(Transferable, Shipped, ModelAdmin[Pattern]):
     @admin.action(description="Publish the selected drafts", permissions=["change"])
     def publish(self, request: HttpRequest, queryset: QuerySet[Pattern]) -> None:
         for pattern in queryset.filter(is_draft=True):
-            values = {name: getattr(pattern, name) for name in WRITTEN}
+            values = {name: getattr(pattern, name) for name in EDITABLE_FIELDS}
             if problems := curating.problems(values):
                 reasons = "; ".join(problems.values())
                 messages.error(request, f"{pattern.key} is not complete: {reasons}")

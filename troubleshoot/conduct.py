@@ -1,4 +1,4 @@
-"""How a diagnosis goes in each mode; what waits for a person or a language model is a coroutine."""
+"""Conduct a diagnosis in each mode; functions that wait for a person or a model are coroutines."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,12 +13,12 @@ from troubleshoot import advice, services
 from troubleshoot.hypotheses import Check, with_your
 from troubleshoot.models import Diagnosis
 from troubleshoot.narrowing import Outcome
-from troubleshoot.services import Answer, Told
+from troubleshoot.services import Answer, ErrorReport
 from troubleshoot.similar import HIGH
 
 Mode = Literal["auto", "interactive", "guided"]
 
-MOST_QUESTIONS = 8
+MAX_QUESTIONS = 8
 NOBODY_ASKED = "No person can be asked here: go on with troubleshoot_continue."
 UNADVISED = "this is what the knowledge base says."
 DECLINED = "The person did not answer: go on with troubleshoot_continue."
@@ -26,7 +26,7 @@ DECLINED = "The person did not answer: go on with troubleshoot_continue."
 
 @dataclass(frozen=True, slots=True)
 class Conducted:
-    """An answer that is kept; `is_guided` says that it goes on with a check."""
+    """A stored answer; `is_guided` if it continues with a check."""
 
     answer: Answer
     diagnosis: Diagnosis
@@ -44,22 +44,22 @@ OUTCOMES: dict[str, Outcome] = {
 }
 
 
-async def troubleshoot(caller: Caller, told: Told, talk: Conversation) -> Conducted:
-    """Kept at the end only, since a question to the person may have it run from the start again."""
-    answer = await talk.do(partial(services.diagnose, caller, told))
-    if told.mode == "interactive":
+async def troubleshoot(caller: Caller, report: ErrorReport, talk: Conversation) -> Conducted:
+    """Store the session at the end only: a question to the person may restart the run."""
+    answer = await talk.do(partial(services.diagnose, caller, report))
+    if report.mode == "interactive":
         answer = await asked(answer, talk)
     elif advice.is_configured() and answer.confidence < HIGH:
         answer = await advised(answer)
     diagnosis = await talk.do(partial(services.keep, caller, answer))
-    return Conducted(answer, diagnosis, is_guided=told.mode != "auto")
+    return Conducted(answer, diagnosis, is_guided=report.mode != "auto")
 
 
 async def advised(answer: Answer) -> Answer:
-    """With the opinion of the language model; without, where it gives none that can be used."""
-    told, symptom = answer.told, answer.symptom
+    """Add the opinion of the language model, if it gives a usable one."""
+    report, symptom = answer.report, answer.symptom
     try:
-        given = await advice.ask(symptom, told.context, answer.hypotheses)
+        given = await advice.ask(symptom, report.context, answer.hypotheses)
     except advice.Unhelpful as error:
         return answer.noticing(f"The language model {error}: {UNADVISED}")
     model = settings.ENVIRONMENT.llm_model
@@ -68,9 +68,9 @@ async def advised(answer: Answer) -> Answer:
 
 
 async def asked(answer: Answer, talk: Conversation) -> Answer:
-    """Ask the person one check after the other, until one hypothesis stands."""
+    """Ask the person check by check, until one hypothesis is confirmed."""
     try:
-        while (check := answer.narrowed.next_check) and len(answer.outcomes) < MOST_QUESTIONS:
+        while (check := answer.narrowed.next_check) and len(answer.outcomes) < MAX_QUESTIONS:
             outcome = await ask(check, talk)
             answer = replace(answer, outcomes={**answer.outcomes, check.id: outcome})
     except Unsupported:

@@ -1,4 +1,4 @@
-"""What people do with patterns: write, correct and draft them."""
+"""Write, correct and draft patterns."""
 
 from collections.abc import Mapping
 from itertools import chain, count
@@ -24,7 +24,7 @@ class OwnEntry(Entry):
 
 
 def problems(values: Mapping[str, Any]) -> dict[str, str]:
-    """What is wrong, by field; `key` is the id."""
+    """Return the problems by field; `key` is the id."""
     try:
         entry = OwnEntry.model_validate({"id": values["key"], **_without(values, "key")})
     except ValidationError as error:
@@ -53,7 +53,7 @@ def _field(place: tuple[str | int, ...]) -> str:
 
 
 def save(pattern: Pattern) -> int:
-    """Keep it and have it found by what it says now; how many credentials were taken out of it."""
+    """Save and index the pattern, and return the number of redacted credentials."""
     redacted = redaction.redact_value({name: getattr(pattern, name) for name in TEXTS})
     for name, value in redacted.value.items():
         setattr(pattern, name, value)
@@ -69,7 +69,7 @@ def save(pattern: Pattern) -> int:
 
 
 def draft_of(diagnosis: Diagnosis) -> Pattern:
-    """A draft of what a solved session has taught; somebody has to complete it."""
+    """Create a draft from a solved session; a person has to complete it."""
     if diagnosis.status != Diagnosis.Status.SOLVED or not diagnosis.fixed_by:
         raise Invalid(f"session {diagnosis.pk} does not say what fixed it")
     symptom = symptoms.read(

@@ -67,7 +67,7 @@ STEPS = {
     ),
     "dependency": (
         "Print the versions that are really installed where the program runs.",
-        "Compare them with the lock file, and install anew into a clean environment.",
+        "Compare them with the lock file, and install again into a clean environment.",
         "Look through the change log of whatever was upgraded last.",
     ),
     "permission": (

@@ -1,4 +1,4 @@
-"""What may have caused an error, with what speaks for it and what to do about it."""
+"""Form hypotheses: possible causes with evidence, checks and fixes."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,8 +14,8 @@ from troubleshoot.models import Pattern
 from troubleshoot.symptoms import Symptom
 
 WORTH_NAMING = 0.05
-MOST = 5
-MOST_WORDS = 8
+MAX_HYPOTHESES = 5
+MAX_SHARED_WORDS = 8
 NEARLY_THE_SAME = 0.6
 _WORD = re.compile(r"[A-Za-z_][\w.-]*\w")
 
@@ -96,19 +96,21 @@ class Hypothesis(Part):
 
 
 def form(symptom: Symptom, matches: Sequence[Match], fixes: Sequence[PastFix]) -> list[Hypothesis]:
-    """One for each root cause, the likeliest first; a past fix joins its pattern, if it has one."""
-    likely = [m for m in matches if weighing.probability(m.log_odds) >= WORTH_NAMING][: 2 * MOST]
+    """Form one per root cause, the likeliest first; a past fix joins its pattern, if it has one."""
+    likely = [m for m in matches if weighing.probability(m.log_odds) >= WORTH_NAMING][
+        : 2 * MAX_HYPOTHESES
+    ]
     cases = {match.pattern.pk: cases_of(match.pattern, fixes) for match in likely}
     joined = {fix.remediation.pk for of_pattern in cases.values() for fix in of_pattern}
     alone = [fix for fix in fixes if fix.remediation.pk not in joined]
     named = {match.pattern.key: match.pattern.title for match in likely}
     formed = [of_pattern(symptom, match, cases[match.pattern.pk], named) for match in likely]
     formed += _of_fixes(symptom, alone)
-    return sorted(formed, key=lambda one: (-one.log_odds, one.id))[:MOST]
+    return sorted(formed, key=lambda one: (-one.log_odds, one.id))[:MAX_HYPOTHESES]
 
 
 def cases_of(pattern: Pattern, fixes: Sequence[PastFix]) -> list[PastFix]:
-    """The fixes whose errors have a signature of the pattern, or nearly the words of its errors."""
+    """Return fixes of errors with a signature of the pattern, or nearly the words of its errors."""
     return [fix for fix in fixes if is_case(pattern, fix.remediation.error_message)]
 
 
@@ -132,11 +134,11 @@ def of_pattern(
         description=pattern.title,
         root_cause=pattern.cause,
         log_odds=match.log_odds + weighing.log_odds_of_cases(cases),
-        evidence=[*_evidence(symptom, match), *map(_told, cases)],
+        evidence=[*_evidence(symptom, match), *map(_describe_fix, cases)],
         category=pattern.category,
         severity=pattern.severity,
-        checks=[*_confirming(pattern, values), *_telling_apart(pattern, rivals, named)],
-        actions=_safe_first([*map(_told_action, cases), *actions_of(pattern, values)]),
+        checks=[*_confirming(pattern, values), *_distinguishing(pattern, rivals, named)],
+        actions=_safe_first([*map(_action_of_fix, cases), *actions_of(pattern, values)]),
         distinguishing=[f"Rather {_of_rival(one, named)}" for one in rivals],
     )
 
@@ -195,7 +197,7 @@ def _confirming(pattern: Pattern, values: Mapping[str, str]) -> Iterator[Check]:
         )
 
 
-def _telling_apart(
+def _distinguishing(
     pattern: Pattern, rivals: Iterable[dict[str, str]], named: dict[str, str]
 ) -> Iterator[Check]:
     for rival in rivals:
@@ -208,7 +210,7 @@ def _telling_apart(
 
 
 def _of_rival(rival: dict[str, str], named: dict[str, str]) -> str:
-    """By name, since what tells it begins with “there”."""
+    """Return the rival's name and its distinguishing sign, which begins with “there”."""
     return f"“{named[rival['id']]}”: {rival['tell']}"
 
 
@@ -228,7 +230,7 @@ def _evidence(symptom: Symptom, match: Match) -> Iterator[str]:
         yield f"The error or its context names {', '.join(named)}"
     if evidence.fits_version:
         ranges = ", ".join(f"{name} {range}" for name, range in match.pattern.versions.items())
-        yield f"The version that is told is one where it happens: {ranges}"
+        yield f"The given version is one where it happens: {ranges}"
     if match.pattern.worked or match.pattern.did_not_work:
         yield _record(match.pattern.worked, match.pattern.did_not_work)
 
@@ -238,15 +240,15 @@ def _record(worked: int, did_not: int) -> str:
 
 
 def shared_words(text: str, passage: str) -> list[str]:
-    """Words of the text that the passage has too, the longest, in the order of the text."""
+    """Return the longest words that the text and the passage share, in the order of the text."""
     known = set(terms.terms(passage))
     words = dict.fromkeys(_WORD.findall(text))
     shared = [word for word in words if {*terms.terms(word)} & known and len(word) > 2]
-    longest = set(sorted(shared, key=len, reverse=True)[:MOST_WORDS])
+    longest = set(sorted(shared, key=len, reverse=True)[:MAX_SHARED_WORDS])
     return [word for word in shared if word in longest]
 
 
-def _told(fix: PastFix) -> str:
+def _describe_fix(fix: PastFix) -> str:
     remediation = fix.remediation
     return (
         f"Fixed before (remediation {remediation.pk}, seen {remediation.seen_count} times): "
@@ -255,7 +257,7 @@ def _told(fix: PastFix) -> str:
 
 
 def _of_fixes(symptom: Symptom, fixes: Sequence[PastFix]) -> list[Hypothesis]:
-    """One for each error that was fixed; the best match tells it, its other fixes are evidence."""
+    """Form a hypothesis for each fixed error: the best match, with its other fixes as evidence."""
     by_error: dict[str, list[PastFix]] = {}
     for fix in fixes:
         by_error.setdefault(fix.remediation.fingerprint, []).append(fix)
@@ -266,7 +268,7 @@ def _of_past_error(symptom: Symptom, fixes: Sequence[PastFix]) -> Hypothesis:
     best, *others = fixes
     remediation = best.remediation
     words = shared_words(symptom.read.text, remediation.error_message)
-    evidence = [_told(best)]
+    evidence = [_describe_fix(best)]
     evidence += [f"Words in common: {', '.join(words)}"] if words else []
     evidence += ["Its stack is much like this one"] if best.scores.same_stack else []
     evidence += (
@@ -277,7 +279,7 @@ def _of_past_error(symptom: Symptom, fixes: Sequence[PastFix]) -> Hypothesis:
         description=f"The same as an error that was fixed before: {remediation}",
         root_cause=remediation.solution,
         log_odds=weighing.log_odds_of_fix(best.scores),
-        evidence=[*evidence, *map(_told, others)],
+        evidence=[*evidence, *map(_describe_fix, others)],
         category=general.category_of(symptom.kind),
         severity=remediation.severity or "medium",
         checks=[
@@ -287,11 +289,11 @@ def _of_past_error(symptom: Symptom, fixes: Sequence[PastFix]) -> Hypothesis:
                 expect=f"it was printed under the same circumstances as: {remediation}",
             )
         ],
-        actions=_safe_first([_told_action(fix) for fix in fixes]),
+        actions=_safe_first([_action_of_fix(fix) for fix in fixes]),
     )
 
 
-def _told_action(fix: PastFix) -> Action:
+def _action_of_fix(fix: PastFix) -> Action:
     losses = list(commands.dangers_in_prose(fix.remediation.solution))
     return Action(description=fix.remediation.solution, destructive=bool(losses), losses=losses)
 

@@ -1,4 +1,4 @@
-"""What a file of patterns holds, and everything that can be wrong with it."""
+"""Read files of patterns and report every mistake in them."""
 
 import re
 from collections import Counter
@@ -81,7 +81,7 @@ class Step(Part):
 
 
 class Rival(Part):
-    """Another pattern that prints nearly the same, and what tells it from this one."""
+    """Another pattern with nearly the same output, and what distinguishes it from this one."""
 
     id: Key
     tell: Prose
@@ -129,7 +129,7 @@ class Knowledge:
 
 
 def read(folder: Path = FOLDER) -> Knowledge:
-    """All patterns of a folder that have the right form, and all that is wrong with the files."""
+    """Return all valid patterns of a folder, and all mistakes in its files."""
     patterns: list[Written] = []
     known = set(() if folder == FOLDER else _shipped_ids())
     paths, complaints = yaml_files.within(folder)
@@ -141,7 +141,7 @@ def read(folder: Path = FOLDER) -> Knowledge:
         except Faulty as faulty:
             complaints += faulty.complaints
     complaints += [wrong for written in patterns for wrong in _within(written)]
-    complaints += [*_taken_twice(patterns), *_unknown_rivals(patterns, known)]
+    complaints += [*_duplicate_ids(patterns), *_unknown_rivals(patterns, known)]
     return Knowledge(patterns, sorted(set(complaints)))
 
 
@@ -152,7 +152,7 @@ def _shipped_ids() -> frozenset[str]:
 
 
 def _ids_in(file: YamlFile) -> set[str]:
-    """Of all patterns, of faulty ones too."""
+    """Return the ids of all patterns, including invalid ones."""
     entries = file.content if isinstance(file.content, list) else []
     return {str(entry.get("id")) for entry in entries if isinstance(entry, dict)}
 
@@ -169,7 +169,7 @@ def _read_file(file: YamlFile, patterns: list[Written], complaints: list[Complai
 
 
 def _within(written: Written) -> Iterator[Complaint]:
-    """What is wrong with a pattern although its form is right."""
+    """Find mistakes in a pattern that matches the schema."""
     for place, reason in problems_of(written.entry):
         yield written.complaint(f"{'.'.join(map(str, place))} {reason}", *place)
 
@@ -180,14 +180,14 @@ def problems_of(entry: Entry) -> list[tuple[Place, str]]:
 
 
 def of_signatures(entry: Entry) -> Iterator[tuple[Place, str]]:
-    """Those that cannot be used, or fit none of its own errors."""
+    """Find signatures that cannot be used, or match none of its own errors."""
     for number, signature in enumerate(entry.signatures):
         if problem := signature_problem(signature) or _misses(signature, entry.errors):
             yield ("signatures", number), problem
 
 
 def signature_problem(signature: str) -> str | None:
-    """What is wrong with a regular expression, if anything."""
+    """Return what is wrong with a regular expression, if anything."""
     if mistake := expressions.mistake_in(signature):
         return mistake
     return "fits any text" if regex.search(signature, "") else None
@@ -204,7 +204,7 @@ def _misses(signature: str, errors: Iterable[str]) -> str | None:
 
 
 def of_commands(entry: Entry) -> Iterator[tuple[Place, str]]:
-    """Fixes that destroy unsaid or too early, checks that change something."""
+    """Find unmarked or too early destructive steps, and checks that change something."""
     may_be_safe = True
     for number, step in enumerate(entry.fix):
         lost = commands.dangers(placeholders.fill(step.run, {}))
@@ -242,12 +242,12 @@ def _has_word(text: str, word: str) -> bool:
     return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) is not None
 
 
-def _taken_twice(patterns: Iterable[Written]) -> Iterator[Complaint]:
+def _duplicate_ids(patterns: Iterable[Written]) -> Iterator[Complaint]:
     first: dict[str, Written] = {}
     for written in patterns:
         key = written.entry.id
         if first.setdefault(key, written) is not written:
-            yield written.complaint(f"id {key} is taken by {first[key].where}", "id")
+            yield written.complaint(f"id {key} is already used by {first[key].where}", "id")
 
 
 def _unknown_rivals(patterns: Iterable[Written], known: Set[str]) -> Iterator[Complaint]:
@@ -259,10 +259,10 @@ def _unknown_rivals(patterns: Iterable[Written], known: Set[str]) -> Iterator[Co
 
 
 def words_of(title: str) -> list[str]:
-    """The parts of a key that is made of a title."""
+    """Return the parts of a key that is derived from a title."""
     return re.findall(r"[a-z0-9]+", title.lower())
 
 
 def sizes(patterns: Iterable[Written]) -> Counter[str]:
-    """How many patterns each file has."""
+    """Return the number of patterns of each file."""
     return Counter(written.file.name for written in patterns)

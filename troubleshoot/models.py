@@ -100,7 +100,7 @@ class Pattern(ShippedRecord):
 
     @property
     def success_rate(self) -> float:
-        """The mean of Beta(1 + worked, 1 + did not): 0.5 while nobody said."""
+        """The mean of Beta(1 + worked, 1 + did not): 0.5 without ratings."""
         return (1 + self.worked) / (2 + self.worked + self.did_not_work)
 
 

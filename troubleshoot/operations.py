@@ -134,7 +134,7 @@ class Diagnosed(Written):
 @operation("troubleshoot", effect="write", timeout=60, rate=Rate(2, burst=5), atomic=False)
 async def troubleshoot(caller: Caller, request: Troubleshoot, talk: Conversation) -> Diagnosed:
     started = time.perf_counter()
-    found = await conduct.troubleshoot(caller, services.Told(**dict(request)), talk)
+    found = await conduct.troubleshoot(caller, services.ErrorReport(**dict(request)), talk)
     return as_diagnosed(found, milliseconds=(time.perf_counter() - started) * 1000)
 
 

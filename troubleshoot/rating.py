@@ -1,4 +1,4 @@
-"""What callers say of a diagnosis afterwards: it moves success rates and offers what fixed it."""
+"""Take feedback on a diagnosis: update success rates, and offer the fix as a remediation."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -39,7 +39,7 @@ def rate(
     save: bool,
     project_path: str | None,
 ) -> Rated:
-    """Said twice it counts once; who changes his mind moves the count."""
+    """Record feedback; a repetition counts once, and a changed rating replaces the former."""
     if save:
         _may_save(caller, fixed_by)
     with limits.transaction():
@@ -75,7 +75,7 @@ def _may_save(caller: Caller, fixed_by: str) -> None:
 
 
 def _named(diagnosis: Diagnosis, hypothesis: str | None, fixed_by: str) -> str | None:
-    """By default what is called the cause, unless something else is said to have fixed it."""
+    """Return the rated hypothesis: by default the root cause, unless something else fixed it."""
     if hypothesis is None:
         best = services.progress(diagnosis).narrowed.best
         return best.id if best and not fixed_by.strip() else None

@@ -1,4 +1,4 @@
-"""What can be done with an error that nobody understands yet."""
+"""Diagnose errors, continue a diagnosis check by check, and list the known causes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ MAKE_SURE = "Make sure that it is this"
 LOOK = "Look at this; by itself it does not prove the cause"
 
 FIX_MATCHES = 0.6
-READ = [
+SHOWN_FIELDS = [
     *("title", "cause", "confirm", "fix", "category", "severity", "technologies", "versions"),
     *(
         "errors",
@@ -39,13 +39,13 @@ READ = [
     ),
     *("did_not_work", "success_rate", "last_used_at", "updated_at"),
 ]
-"""What people read of a pattern."""
+"""The fields of a pattern that people see."""
 Status = Diagnosis.Status
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a caller says of an error."""
+class ErrorReport:
+    """An error as the caller reports it."""
 
     error_message: str
     stack_trace: str = ""
@@ -58,9 +58,9 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is made of it; `outcomes` are those of checks already made."""
+    """The diagnosis of a report; `outcomes` are those of checks already made."""
 
-    told: Told
+    report: ErrorReport
     symptom: Symptom
     hypotheses: list[Hypothesis]
     similar: list[SimilarIssue]
@@ -83,7 +83,7 @@ class Answer:
     def category(self) -> str:
         if self.best:
             return self.best.category
-        return self.told.category or general.category_of(self.symptom.kind)
+        return self.report.category or general.category_of(self.symptom.kind)
 
     @property
     def severity(self) -> str:
@@ -102,7 +102,7 @@ class Answer:
 
     @property
     def diagnostic_steps(self) -> list[str]:
-        """How to make sure of the best, or general steps for what is unknown."""
+        """Return how to confirm the best hypothesis, or general steps for an unknown error."""
         if self.best is None:
             return list(general.steps(self.category))
         return self.best.verification_steps
@@ -119,7 +119,7 @@ def _nearest(narrowed: Narrowed) -> str:
 
 
 def recommended(hypothesis: Hypothesis) -> list[Action]:
-    """First make sure, then fix it, what destroys at the end."""
+    """Return a check of the hypothesis, then its fix, destructive steps last."""
     checks = [check for check in hypothesis.checks if check.about == hypothesis.id and check.run]
     sure = [
         Action(
@@ -134,7 +134,7 @@ def recommended(hypothesis: Hypothesis) -> list[Action]:
 
 
 def general_actions(category: str) -> list[Action]:
-    """For what is unknown."""
+    """Return general steps for an unknown error."""
     return [Action(description=step) for step in (*general.steps(category), general.REMEMBER)]
 
 
@@ -145,56 +145,56 @@ def register_for_search() -> None:
         "Patterns",
         Pattern,
         found_by="list_patterns",
-        fields=READ,
+        fields=SHOWN_FIELDS,
         use_is_known=False,
     )
 
 
 @health_check("troubleshoot")
 def probe() -> None:
-    """There is knowledge to diagnose with."""
+    """Check that there are patterns."""
     if not has_records(Pattern.objects.published(), "patterns"):
         raise Unhealthy("there are no patterns; run manage.py load_shipped")
 
 
-def diagnose(caller: Caller, told: Told) -> Answer:
-    """What may have caused it, by all that is known and the past fixes the caller may see."""
+def diagnose(caller: Caller, report: ErrorReport) -> Answer:
+    """Find possible causes, from all patterns and the past fixes that the caller may see."""
     symptom = symptoms.read(
-        told.error_message, told.stack_trace, facts=told.context, tags=told.tags
+        report.error_message, report.stack_trace, facts=report.context, tags=report.tags
     )
-    matches = matching.find(symptom, category=told.category, tags=told.tags)
+    matches = matching.find(symptom, category=report.category, tags=report.tags)
     fixes = remediations.find(
         caller,
-        error_message=told.error_message,
-        stack_trace=told.stack_trace,
-        limit=told.top_k,
+        error_message=report.error_message,
+        stack_trace=report.stack_trace,
+        limit=report.top_k,
         min_score=FIX_MATCHES,
         tags=(),
     )
     return Answer(
-        told=told,
+        report=report,
         symptom=symptom,
         hypotheses=hypotheses.form(symptom, matches.matches, fixes.matches),
-        similar=similar.issues(matches.matches, fixes.matches, told.top_k),
+        similar=similar.issues(matches.matches, fixes.matches, report.top_k),
     ).noticing(matches.notice or fixes.notice)
 
 
 def keep(caller: Caller, answer: Answer) -> Diagnosis:
-    """Keep the session, so that it can be continued and rated."""
-    told = answer.told
+    """Store the session, so that it can be continued and rated."""
+    report = answer.report
     with limits.transaction():
         if answer.best:
             _count_use(answer.best.id)
         diagnosis = Diagnosis.objects.create(
             principal=caller.principal,
             context=caller.context,
-            error_message=told.error_message,
-            stack_trace=told.stack_trace,
+            error_message=report.error_message,
+            stack_trace=report.stack_trace,
             error_type=answer.symptom.read.error_type[:200],
-            facts=dict(told.context),
+            facts=dict(report.context),
             category=answer.category,
-            tags=list(dict.fromkeys(told.tags)),
-            mode=told.mode,
+            tags=list(dict.fromkeys(report.tags)),
+            mode=report.mode,
             hypotheses=[one.model_dump() for one in answer.hypotheses],
             answers=dict(answer.outcomes),
         )
@@ -245,7 +245,7 @@ def progress(diagnosis: Diagnosis) -> Progress:
 
 
 def proceed(caller: Caller, session_id: str, *, check: str | None, outcome: Outcome) -> Progress:
-    """Take the outcome of a check, by default the one that was asked for."""
+    """Record the outcome of a check, by default the requested one."""
     with limits.transaction():
         visible = Diagnosis.objects.visible_to(caller).select_for_update()
         diagnosis = get_record(visible, session_id)
@@ -286,7 +286,7 @@ def list_patterns(
     min_success_rate: float,
     limit: int,
 ) -> Listed:
-    """Those that helped most first."""
+    """Return patterns, the most successful first."""
     given = {"category": category, "severity": severity}
     wanted = {name: value for name, value in given.items() if value}
     visible = Pattern.objects.visible_to(caller).filter(**wanted)

@@ -97,12 +97,12 @@ def solution_of(pattern: Pattern) -> str:
 
 
 def error_of(pattern: Pattern) -> str:
-    """One that it prints."""
+    """Return an example of its errors."""
     return pattern.errors[0].strip() if pattern.errors else pattern.title
 
 
 def warnings_of(pattern: Pattern) -> list[str]:
-    """What steps of its fix would destroy."""
+    """Return what the steps of its fix would destroy."""
     warnings = []
     for step in pattern.fix:
         losses = commands.dangers(placeholders.fill(step.get("run", ""), {}))
@@ -114,7 +114,7 @@ def warnings_of(pattern: Pattern) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class KnownError:
-    """A pattern as it is listed; `tried` is how often somebody said whether its fix worked."""
+    """A pattern as it is listed; `tried` is the number of ratings of its fix."""
 
     id: str
     title: str

@@ -1,4 +1,4 @@
-"""Reads what a caller tells of an error: its text, its circumstances."""
+"""Read the text and the circumstances of a reported error."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ _KIN = {frozenset({"javascript", "typescript"}), frozenset({"java", "kotlin"}),
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
-    """An error as told. `printed` is the message with its stack, without what loggers add.
+    """A reported error. `printed` is the message with its stack, without the prefixes of loggers.
 
     `texts` are that and, where it differs, what was given. `kind` is what kind of error it is,
     `technologies` are those that the text, the facts or the tags name, `circumstances` the facts.
@@ -53,12 +53,12 @@ class Symptom:
     circumstances: tuple[str, ...]
 
     def version_of(self, product: str) -> str | None:
-        """As the circumstances tell it: `python: 3.12.1`, `runtime: Node.js v18`."""
+        """Return the version in circumstances like `python: 3.12.1` or `runtime: Node.js v18`."""
         name = _SPELLINGS.get(product, re.escape(product))
-        told = re.compile(
+        version = re.compile(
             rf"(?<![\w-])(?:{name})(?:[ _-]?version)?[\s:=/_-]*v?(\d+(?:\.\d+){{0,3}})(?![\w-])"
         )
-        found = (told.search(circumstance) for circumstance in self.circumstances)
+        found = (version.search(circumstance) for circumstance in self.circumstances)
         return next((match[1] for match in found if match), None)
 
     @property
@@ -85,7 +85,7 @@ class Symptom:
         return bool(named - _LANGUAGES)
 
     def excludes(self, technologies: Sequence[str]) -> bool:
-        """Whether the error is told in a language that is none of these."""
+        """Return whether the language of the error is none of these."""
         others = {technology_of(name) for name in technologies} & _LANGUAGES
         mine = self.language
         if mine not in _LANGUAGES or not others or mine in others:
@@ -99,8 +99,8 @@ def read(
     given = f"{error_message}\n{stack_trace}".strip()
     printed = faults.clean(given)
     fault = faults.parse(printed)
-    told = _named_in(" ".join([*facts, *facts.values(), *tags]))
-    named = _named_in(printed[:NAMED_WITHIN]) | told | {technology_of(fault.language)} - {""}
+    given_names = _named_in(" ".join([*facts, *facts.values(), *tags]))
+    named = _named_in(printed[:NAMED_WITHIN]) | given_names | {technology_of(fault.language)} - {""}
     return Symptom(
         read=reading.read(error_message, stack_trace),
         fault=fault,

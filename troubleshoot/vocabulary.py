@@ -11,7 +11,7 @@ from contextd import limits
 from contextd.search import terms
 from troubleshoot.models import Pattern
 
-ENOUGH = 2.2
+FULL_INFORMATION = 2.2
 """Words that stand in one pattern alone count 1. With so much in common, wording counts in full.
 
 Chosen on the development half of the labelled errors, and on lines that name no cause.
@@ -33,11 +33,11 @@ class Vocabulary:
     def information(self, words: Iterable[str], text: str) -> float:
         """Return from 0 to 1 how much the words say that the text has too, each counted once."""
         shared = set(terms.terms(text))
-        said = {
+        rarities = {
             word.lower(): max((self.rarity(t) for t in terms.terms(word) if t in shared), default=0)
             for word in words
         }
-        return min(1.0, sum(said.values()) / ENOUGH)
+        return min(1.0, sum(rarities.values()) / FULL_INFORMATION)
 
     def rarity(self, term: str) -> float:
         """Return 1 for a term of one pattern, and 0 for a term of all patterns or of none."""

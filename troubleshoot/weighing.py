@@ -59,7 +59,9 @@ class Evidence:
     @property
     def log_odds(self) -> float:
         """The logarithm of the odds that this is the cause."""
-        said = 0.0 if self.same_category is None else (OTHER_CATEGORY, CATEGORY)[self.same_category]
+        suspected = (
+            0.0 if self.same_category is None else (OTHER_CATEGORY, CATEGORY)[self.same_category]
+        )
         return (
             BASE
             + MEANING * self.meaning
@@ -68,7 +70,7 @@ class Evidence:
             + SAME_KIND * self.same_kind
             + self._named
             + OTHER_LANGUAGE * self.other_language
-            + said
+            + suspected
             + self._version
             + TAG * min(2, self.shared_tags)
             + TRUST * self.trust

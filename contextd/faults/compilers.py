@@ -1,7 +1,7 @@
-"""How compilers, linkers, linters and test runners tell an error in a line.
+"""How compilers, linkers, linters and test runners report an error in one line.
 
 A pattern is matched where a line begins, behind its indentation; its groups are those of a
-headline (see `Grammar`). The first one that fits is taken.
+headline (see `Grammar`). The first match is used.
 """
 
 from contextd.faults.grammar import LINE, MESSAGE, TYPE
@@ -56,7 +56,7 @@ COMPILERS: dict[str, tuple[str, ...]] = {
         rf"{_SOURCE}:{LINE}:\d+:? (?P<type>[A-Z]{{1,4}}\d{{2,4}}):? {MESSAGE}",  # Ruff, Flake8
     ),
     "cmake": (rf"(?P<type>CMake Error) at {_SOURCE}:{LINE} \([^\n]*\):\n +{MESSAGE}",),
-    "": (  # GCC, Clang, javac, mypy: the file tells the language
+    "": (  # GCC, Clang, javac, mypy: the file determines the language
         rf"{_FILE}:{LINE}(?::\d+)?: (?:fatal )?error: "
         r"(?P<message>[^\n]*?)(?:(?<! ) +\[(?P<type>[\w=+,-]+)\])?$",
     ),

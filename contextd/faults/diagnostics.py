@@ -1,4 +1,4 @@
-"""Knows the errors that are told in a line, without a stack."""
+"""Recognise errors that are reported in one line, without a stack."""
 
 import builtins
 import re
@@ -9,12 +9,12 @@ from pathlib import PurePath
 
 from contextd.faults.compilers import COMPILERS
 from contextd.faults.fault import Fault
-from contextd.faults.grammar import LONGEST, NAMED_TYPE, POINTER, block_of, error_line
+from contextd.faults.grammar import MAX_TEXT_LENGTH, NAMED_TYPE, POINTER, block_of, error_line
 from contextd.faults.tools import LAST_WORDS, TOOLS
 
-_MOST_LINES = 100  # a log with more errors than that tells nothing new after them
+_MAX_LINES = 100  # a log with more errors than that has nothing new after them
 _SHORT = 8  # lines: of a longer text, the first is not what it is about
-# Something of this is in every line that tells an error. Alternatives that all begin with a plain
+# Something of this is in every line that reports an error. Alternatives that all begin with a plain
 # character are searched for several times faster.
 _CUE = re.compile(
     r"rror|RROR|ERR|xception|atal|ATAL|ail|AIL|enied|ot |o such|nable|ndefined|nbound|nauthorized"
@@ -63,25 +63,27 @@ _CLOSING = _compiled(LAST_WORDS)
 
 
 def find(text: str) -> Fault | None:
-    """The first line that tells an error; one that only says that there was one, if none does."""
-    starts = list(islice(_promising_lines(text), _MOST_LINES))
+    """Return the first line that reports an error, else one that only says that there was one."""
+    starts = list(islice(_promising_lines(text), _MAX_LINES))
     if telling := _first(_TELLING, text, starts):
         return telling
     closing = _first(_CLOSING, text, starts)
     if closing and closing.language in _EXITS:
-        closing = _told_before(closing, text) or closing
+        closing = _error_before(closing, text) or closing
     return replace(closing, is_guessed=True) if closing else None
 
 
 def untyped(text: str) -> Fault:
     """What is left to say of a text that has no known form: its first line, and a name there."""
     lines = (line.strip() for line in text.split("\n"))
-    line = next((line for line in lines if not POINTER.fullmatch(line)), text.strip())[:LONGEST]
+    line = next((line for line in lines if not POINTER.fullmatch(line)), text.strip())[
+        :MAX_TEXT_LENGTH
+    ]
     named = NAMED_TYPE.search(line)
     return Fault(named["type"] if named else "", line, line, is_guessed=True)
 
 
-def _told_before(closing: Fault, text: str) -> Fault | None:
+def _error_before(closing: Fault, text: str) -> Fault | None:
     """The error by the line that a short text begins with, where its last words say no more."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     line = next((line for line in lines if not _COMMAND.match(line)), "")

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from contextd.faults.kinds import KINDS
 
-_LONGEST = 2_000
+_MAX_LENGTH = 2_000
 _PHRASES = tuple((kind.name, re.compile(kind.phrases)) for kind in KINDS)
 _TYPES = {name: kind.name for kind in KINDS for name in kind.types.split()}
 _TYPES_IN_LOWER_CASE = {name.lower(): kind for name, kind in _TYPES.items()}
@@ -16,19 +16,19 @@ KIND_NAMES = frozenset(name.lower() for name in _TYPES if re.fullmatch(r"[A-Z][a
 
 def family(error_type: str, message: str = "") -> str | None:
     """The kind of an error: by what its message says, by its type, or by a name it mentions."""
-    return _family(error_type[:_LONGEST], message[:_LONGEST])
+    return _family(error_type[:_MAX_LENGTH], message[:_MAX_LENGTH])
 
 
 @lru_cache(maxsize=2048)
 def _family(error_type: str, message: str) -> str | None:
-    said = f"{error_type}: {message}"
-    lowered = said.lower()
+    text = f"{error_type}: {message}"
+    lowered = text.lower()
     for kind, phrases in _PHRASES:
         if phrases.search(lowered):
             return kind
     if kind_of_type := _TYPES_IN_LOWER_CASE.get(type_name(error_type)):
         return kind_of_type
-    return next((_TYPES[word] for word in _WORD.findall(said) if word in _TYPES), None)
+    return next((_TYPES[word] for word in _WORD.findall(text) if word in _TYPES), None)
 
 
 def same_type(one: str, other: str) -> bool:

@@ -19,7 +19,7 @@ class Fault:
 
     `frames` stand innermost first. `causes` is the whole chain, the nearest cause first and the
     root last; a cause has no causes of its own. What is unknown is empty.
-    `is_guessed` says that the text has no known form: it is told by its first or last words only.
+    `is_guessed` says that the text has no known form: only its first or last words describe it.
     """
 
     error_type: str = ""

@@ -1,4 +1,4 @@
-"""Cuts a text down to what tells one error from another."""
+"""Reduce a text to the parts that distinguish one error from another."""
 
 import re
 
@@ -28,14 +28,14 @@ def focus(text: str, frames: int = 6) -> str:
 def _thinned(text: str, grammar: Grammar, frames: int) -> str:
     pieces, end = [], 0
     for stack in stacks_of(grammar, text):
-        kept = _telling(stack, grammar)[:frames]
+        kept = _informative(stack, grammar)[:frames]
         for call in stack:
             pieces.append(text[end : call.end() if call in kept else call.start()])
             end = call.end() if call in kept else call.end() + 1
     return "".join(pieces) + text[end:]
 
 
-def _telling(stack: list[re.Match[str]], grammar: Grammar) -> list[re.Match[str]]:
+def _informative(stack: list[re.Match[str]], grammar: Grammar) -> list[re.Match[str]]:
     """The application's frames, innermost first; all frames, where none is the application's."""
     inwards = stack[::-1] if grammar.outermost_first else stack
     own = [call for call in inwards if not grammar.judged(frame_of(call)).is_library]

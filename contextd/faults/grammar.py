@@ -22,7 +22,7 @@ NAMED_TYPE = re.compile(  # anywhere in a line
 )
 CODE_FRAME = re.compile(r" *(?:>? *\d* *\|(?: .*)?|\(compared using \S+\))")
 POINTER = re.compile(r"[\s^~]*|node:[\w/]+:\d+|throw err;?")  # at the source of an error
-LONGEST = 2_000  # of what a fault says
+MAX_TEXT_LENGTH = 2_000  # of what a fault says
 
 
 class Relation(Enum):
@@ -50,9 +50,9 @@ class Block:
 
     def fault(self, language: str) -> Fault:
         return Fault(
-            error_type=self.error_type[:LONGEST],
-            message=self.message[:LONGEST],
-            error_line=self.error_line[:LONGEST],
+            error_type=self.error_type[:MAX_TEXT_LENGTH],
+            message=self.message[:MAX_TEXT_LENGTH],
+            error_line=self.error_line[:MAX_TEXT_LENGTH],
             frames=tuple(self.frames),
             language=language,
         )
@@ -130,7 +130,7 @@ def block_of(headline: re.Match[str]) -> Block:
         error_type=code if code and printed in {"", "Error", "AggregateError"} else printed,
         message=message,
         error_line=message
-        if _is_said_in_message(headline)
+        if _is_part_of_message(headline)
         else error_line(shown, message.partition("\n")[0]),
         relation=_relation(group),
         frames=[frame_of(headline)] if group.get("file") else [],
@@ -141,7 +141,7 @@ def error_line(error_type: str, message: str) -> str:
     return ": ".join(part for part in (error_type, message) if part)
 
 
-def _is_said_in_message(headline: re.Match[str]) -> bool:
+def _is_part_of_message(headline: re.Match[str]) -> bool:
     """Whether the type was found inside the message."""
     if not {"type", "message"} <= headline.re.groupindex.keys() or headline["type"] is None:
         return False

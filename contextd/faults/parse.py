@@ -18,20 +18,20 @@ _WRAPPED = re.compile(r"[a-z][^:\n{}]*(?:: [a-z][^:\n{}]*){2,8}")
 
 
 def parse(text: str) -> Fault:
-    """The error that a text tells; fields are empty where it does not say."""
+    """Return the error that a text reports; unknown fields are empty."""
     plain = clean_records(_unescaped(text))
     traced = traces.find(plain)
-    fault = traced if traced and traced.error_line else _told(plain, traced)
+    fault = traced if traced and traced.error_line else _one_line_error(plain, traced)
     causes = fault.causes or _wrapped(fault)
     return replace(_with_code(fault), causes=tuple(_with_code(cause) for cause in causes))
 
 
-def _told(text: str, traced: Fault | None) -> Fault:
-    """The error that is told in a line, with the stack of a trace that did not tell it."""
-    told = diagnostics.find(text)
+def _one_line_error(text: str, traced: Fault | None) -> Fault:
+    """Return an error reported in one line, with the stack of a trace that does not name it."""
+    found = diagnostics.find(text)
     if traced is None:
-        return told or diagnostics.untyped(text)
-    return replace(told, frames=traced.frames, language=traced.language) if told else traced
+        return found or diagnostics.untyped(text)
+    return replace(found, frames=traced.frames, language=traced.language) if found else traced
 
 
 def _unescaped(text: str) -> str:

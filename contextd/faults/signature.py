@@ -9,7 +9,7 @@ from contextd.faults.fault import Fault, Frame
 from contextd.faults.normalize import normalize
 
 _DEEPEST = 20
-_MOST_FRAMES = 200  # looked at: recursion repeats the same few
+_MAX_FRAMES = 200  # looked at: recursion repeats the same few
 
 
 def signature(fault: Fault) -> tuple[str, ...]:
@@ -20,7 +20,7 @@ def signature(fault: Fault) -> tuple[str, ...]:
     """
     frames = [frame for part in (*reversed(fault.causes), fault) for frame in part.frames]
     own = [frame for frame in frames if not frame.is_library]
-    components = dict.fromkeys(_component(frame) for frame in (own or frames)[:_MOST_FRAMES])
+    components = dict.fromkeys(_component(frame) for frame in (own or frames)[:_MAX_FRAMES])
     return tuple(components)[:_DEEPEST]
 
 

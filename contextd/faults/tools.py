@@ -1,8 +1,8 @@
-"""How shells, package managers, databases, containers and other tools tell an error in a line.
+"""How shells, package managers, databases, containers and other tools report an error in one line.
 
 A pattern is matched where a line begins, behind its indentation; its groups are those of a
 headline (see `Grammar`), and `status` and `exit` for the bare numbers of HTTP and of processes.
-The first one that fits is taken.
+The first match is used.
 """
 
 from contextd.faults.grammar import LINE, MESSAGE, TYPE
@@ -75,7 +75,7 @@ TOOLS: dict[str, tuple[str, ...]] = {
     ),
 }
 
-# What is often only the end of a story: taken where nothing tells more.
+# Often only the last consequence of an error: used if nothing says more.
 LAST_WORDS: dict[str, tuple[str, ...]] = {
     "kubernetes": (
         r"(?P<message>[^\n]*?\b(?P<type>CrashLoopBackOff|ImagePullBackOff|ErrImagePull|OOMKilled"

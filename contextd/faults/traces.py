@@ -21,7 +21,7 @@ from contextd.faults.languages import GRAMMARS
 
 _NAME_AND_MESSAGE = re.compile(rf" *(?P<type>(?:[\w$]+\.)*[A-Z][\w$]*): {MESSAGE}$")
 _MESSAGE_LINES = 6
-_MOST_MARKS = 1_000  # a longer stack repeats itself
+_MAX_MARKS = 1_000  # a longer stack repeats itself
 _DIALECTS = {
     ".kt": "kotlin", ".kts": "kotlin", ".scala": "scala", ".groovy": "groovy",
     ".ts": "typescript", ".tsx": "typescript",
@@ -112,7 +112,7 @@ class _Reading:
 def _marks(grammar: Grammar, text: str) -> list[re.Match[str]]:
     """Headlines, frames and ends in the order of the text."""
     patterns = (*grammar.headlines, *grammar.vague_headlines, *grammar.end_of_cause)
-    return find_all((*patterns, *grammar.frames), text)[:_MOST_MARKS]
+    return find_all((*patterns, *grammar.frames), text)[:_MAX_MARKS]
 
 
 def _is_interrupted(between: str) -> bool:
@@ -121,10 +121,10 @@ def _is_interrupted(between: str) -> bool:
 
 
 def _message_lines(before: str) -> list[str]:
-    return [line.strip() for line in _telling(before.split("\n")[1:])][:_MESSAGE_LINES]
+    return [line.strip() for line in _informative_lines(before.split("\n")[1:])][:_MESSAGE_LINES]
 
 
-def _telling(lines: list[str]) -> list[str]:
+def _informative_lines(lines: list[str]) -> list[str]:
     return [
         line for line in lines if not (_BEFORE_A_STACK.match(line) or CODE_FRAME.fullmatch(line))
     ]
@@ -135,7 +135,9 @@ def _block_of_lines(before: str) -> Block:
 
     That is the last line; where lines above it are less indented, the one that begins them all.
     """
-    telling = [line for line in _telling(before.split("\n")) if not POINTER.fullmatch(line)]
+    telling = [
+        line for line in _informative_lines(before.split("\n")) if not POINTER.fullmatch(line)
+    ]
     lines = telling[-_MESSAGE_LINES:] or [""]
     line, *details = lines[_beginning(lines) :]
     named = _NAME_AND_MESSAGE.match(line) or NAMED_TYPE.search(line)

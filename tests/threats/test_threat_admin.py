@@ -49,8 +49,8 @@ def act(client: Client, action: str, key: str = KEY) -> None:
 
 
 @pytest.fixture
-def listed_anew() -> Iterator[list[list[str]]]:
-    """The threats that there are, each time that clients are told to list them anew."""
+def listings() -> Iterator[list[list[str]]]:
+    """The threats, each time that clients are asked to list them again."""
     heard: list[list[str]] = []
 
     def hear(news: object) -> None:
@@ -194,7 +194,7 @@ def test_what_ships_cannot_be_deleted_but_made_a_draft(
 
 
 def test_clients_are_told_of_every_change(
-    admin_client: Client, few: Path, load_from: LoadFrom, listed_anew: list[list[str]]
+    admin_client: Client, few: Path, load_from: LoadFrom, listings: list[list[str]]
 ) -> None:
     everything = [f"TMKB-{key}" for key in sorted(FEW)]
     act(admin_client, "make_drafts")
@@ -206,7 +206,7 @@ def test_clients_are_told_of_every_change(
     act(admin_client, "delete_selected", "TMKB-INJ-003")
 
     without = [[one for one in everything if one != gone] for gone in (KEY, "TMKB-INJ-003")]
-    assert listed_anew == [without[0], everything, everything, everything, without[1]]
+    assert listings == [without[0], everything, everything, everything, without[1]]
 
 
 @pytest.mark.parametrize("by", ["publishing", "editing"])

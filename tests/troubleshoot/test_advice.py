@@ -170,7 +170,7 @@ def test_a_bad_answer_leaves_what_the_knowledge_base_says(
 def test_a_slow_answer_is_not_waited_for(
     call: Call, known: Known, model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "MOST_SECONDS", 0.2)
+    monkeypatch.setattr(asking, "MAX_SECONDS", 0.2)
     model.answer = never
     result = call("troubleshoot", error_message=UNKNOWN)
 

@@ -100,7 +100,7 @@ def test_what_is_unlikely_is_not_called_the_cause(call: Call, known: Known) -> N
     assert "save the fix" in narrowed.recommended_actions[-1].description
 
 
-def test_a_check_can_be_named_and_told_anew(call: Call, known: Known) -> None:
+def test_the_outcome_of_a_named_check_can_be_corrected(call: Call, known: Known) -> None:
     session = begin(call).session_id
     arguments = {"session_id": session, "check": "disk-full:1"}
     call("troubleshoot_continue", outcome="not_as_expected", **arguments)

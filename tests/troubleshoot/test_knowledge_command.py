@@ -119,7 +119,7 @@ def test_a_check_does_not_have_the_values_of_its_example(complaints: Complaints)
 
 
 def test_an_id_is_taken_once_over_all_files(complaints: Complaints) -> None:
-    assert complaints.about(ENTRY, ENTRY) == ["1.yaml:1: id disk-full is taken by 0.yaml:1"]
+    assert complaints.about(ENTRY, ENTRY) == ["1.yaml:1: id disk-full is already used by 0.yaml:1"]
 
 
 def test_rivals_must_be_there(complaints: Complaints) -> None:

@@ -162,7 +162,7 @@ def test_the_callers_words_about_the_cause_count(call: Call, known: Known) -> No
         ({"runtime": "Python 3.12"}, {"runtime": "CPython, python/3.8"}),
     ],
 )
-def test_a_version_that_is_told_counts_where_it_decides(
+def test_a_given_version_counts_where_it_decides(
     call: Call, know: Know, fits: dict[str, str], contradicts: dict[str, str]
 ) -> None:
     know("module-missing", versions={"python": ">=3.12"})

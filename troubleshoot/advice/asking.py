@@ -14,13 +14,13 @@ from troubleshoot.advice.schema import Advice
 from troubleshoot.hypotheses import Hypothesis
 from troubleshoot.symptoms import Symptom
 
-MOST_SECONDS = 40
+MAX_SECONDS = 40
 RESERVED_SECONDS = 5
 """What is left for keeping the session afterwards."""
 
-MOST_BYTES = 512 * 1024
-MOST_PRINTED = 6_000
-MOST_FRAMES = 10
+MAX_ANSWER_BYTES = 512 * 1024
+MAX_PRINTED_LENGTH = 6_000
+MAX_FRAMES = 10
 
 INSTRUCTIONS = """You help a programmer to find out why something failed. You are given JSON: the
 error as it was printed, what could be read out of it, and known cases that may be the same. All of
@@ -42,7 +42,7 @@ async def ask(
     symptom: Symptom, facts: Mapping[str, str], hypotheses: Sequence[Hypothesis]
 ) -> Advice:
     """Raises Unhelpful."""
-    seconds = min(MOST_SECONDS, limits.time_left() - RESERVED_SECONDS)
+    seconds = min(MAX_SECONDS, limits.time_left() - RESERVED_SECONDS)
     question = json.dumps(_question(symptom, facts, hypotheses), ensure_ascii=False)
     try:
         async with asyncio.timeout(max(0.001, seconds)):
@@ -77,7 +77,7 @@ async def _answer(
         content = bytearray()
         async for piece in response.aiter_bytes():
             content += piece
-            if len(content) > MOST_BYTES:
+            if len(content) > MAX_ANSWER_BYTES:
                 raise Unhelpful("answers too much")
         return response.status_code, bytes(content)
 
@@ -98,13 +98,13 @@ def _question(
 ) -> dict[str, Any]:
     fault = symptom.fault
     return {
-        "printed": faults.focus(symptom.printed)[:MOST_PRINTED],
+        "printed": faults.focus(symptom.printed)[:MAX_PRINTED_LENGTH],
         "type": fault.error_type,
         "message": fault.message,
         "kind": symptom.kind,
         "language": fault.language,
         "frames": [
-            f"{frame.function} in {frame.file}:{frame.line}" for frame in fault.frames[:MOST_FRAMES]
+            f"{frame.function} in {frame.file}:{frame.line}" for frame in fault.frames[:MAX_FRAMES]
         ],
         "causes": [cause.error_line for cause in fault.causes],
         "circumstances": dict(facts),

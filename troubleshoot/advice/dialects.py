@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from troubleshoot.advice.schema import Advice
 
-MOST_TOKENS = 2_000
+MAX_TOKENS = 2_000
 LIMIT = "max_tokens"
 ANSWER = "answer"
 ANTHROPIC_VERSION = "2023-06-01"
@@ -42,7 +42,7 @@ def _openai_body(model: str, instructions: str, question: str) -> dict[str, Any]
     schema = {"name": ANSWER, "strict": True, "schema": Advice.model_json_schema()}
     return {
         "model": model,
-        LIMIT: MOST_TOKENS,
+        LIMIT: MAX_TOKENS,
         "messages": [
             {"role": "system", "content": instructions},
             {"role": "user", "content": question},
@@ -65,7 +65,7 @@ def _anthropic_body(model: str, instructions: str, question: str) -> dict[str, A
     }
     return {
         "model": model,
-        LIMIT: MOST_TOKENS,
+        LIMIT: MAX_TOKENS,
         "system": instructions,
         "messages": [{"role": "user", "content": question}],
         "tools": [tool],

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from troubleshoot import commands, general
 from troubleshoot.advice.schema import Advice, Suggestion
-from troubleshoot.hypotheses import MOST, Action, Check, Hypothesis
+from troubleshoot.hypotheses import MAX_HYPOTHESES, Action, Check, Hypothesis
 
 LOG_ODDS = {"low": -1.8, "medium": -0.8, "high": 0.0}
 """Of a cause that only the model names; it is never more likely than not."""
@@ -16,7 +16,7 @@ AGREEING = {"low": 0.0, "medium": 0.4, "high": 0.8}
 def with_advice(
     hypotheses: Sequence[Hypothesis], advice: Advice, *, model: str, kind: str | None
 ) -> list[Hypothesis]:
-    """The likeliest first; what is said of one again counts nothing."""
+    """Return the hypotheses, the likeliest first; a repeated suggestion does not count."""
     known = {one.id: one for one in hypotheses}
     weighed = dict(known)
     for number, suggestion in enumerate(advice.suggestions, 1):
@@ -26,14 +26,16 @@ def with_advice(
         elif suggestion.known_id not in weighed:
             added = _new(number, suggestion, model, kind)
             weighed[added.id] = added
-    return sorted(weighed.values(), key=lambda one: (-one.log_odds, one.id))[: MOST + 1]
+    return sorted(weighed.values(), key=lambda one: (-one.log_odds, one.id))[: MAX_HYPOTHESES + 1]
 
 
 def _agreed(hypothesis: Hypothesis, suggestion: Suggestion, model: str) -> Hypothesis:
-    said = [f"{model} agrees: {reason}" for reason in suggestion.reasons[:2]] or [f"{model} agrees"]
+    reasons = [f"{model} agrees: {reason}" for reason in suggestion.reasons[:2]] or [
+        f"{model} agrees"
+    ]
     log_odds = hypothesis.log_odds + AGREEING[suggestion.likelihood]
     return hypothesis.model_copy(
-        update={"log_odds": log_odds, "evidence": [*hypothesis.evidence, *said]}
+        update={"log_odds": log_odds, "evidence": [*hypothesis.evidence, *reasons]}
     )
 
 

@@ -11,11 +11,11 @@ from troubleshoot.commands import programs, rules, shell, sql, verbs
 from troubleshoot.commands.rules import Rule
 from troubleshoot.commands.shell import Invocation
 
-DEEPEST = 4
+MAX_DEPTH = 4
 """So far are programs followed that start others: `sudo env sh -c "..."`."""
 
 UNSEEN = "it runs what another command prints, unseen"
-UNREADABLE = "it is too entangled to tell what it does"
+UNREADABLE = "it is too complex to determine what it does"
 # Programs that run the rest of their line, and options of theirs that take a value.
 _STARTERS = {
     "sudo": {
@@ -60,10 +60,10 @@ _PROMPT = re.compile(
 @lru_cache(maxsize=1024)
 def dangers(command: str) -> tuple[str, ...]:
     """What the command would destroy; empty when it is safe as far as can be read."""
-    script = _PROMPT.sub("", command[: shell.LONGEST])
+    script = _PROMPT.sub("", command[: shell.MAX_LENGTH])
     try:
         invocations = shell.invocations(script)
-        found = [what for invocation in invocations for what in _of(invocation, deeper=DEEPEST)]
+        found = [what for invocation in invocations for what in _of(invocation, deeper=MAX_DEPTH)]
     except TooHard:
         return (UNREADABLE,)
     statements = [script] if sql.is_sql(script) else map(_as_typed, invocations)

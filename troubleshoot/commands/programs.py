@@ -54,9 +54,9 @@ def kills(invocation: Invocation) -> str | None:
     """`-9`, `-s KILL`, `-n 9`, `--signal=SIGKILL`."""
     arguments = invocation.arguments
     options = [argument for argument in arguments if argument.startswith("-")]
-    told = {option.partition("=")[2] or option.lstrip("-") for option in options}
-    told |= {value for option, value in pairwise(arguments) if option in {"-s", "-n", "--signal"}}
-    signals = {name.upper().removeprefix("S").removeprefix("IG") for name in told}
+    values = {option.partition("=")[2] or option.lstrip("-") for option in options}
+    values |= {value for option, value in pairwise(arguments) if option in {"-s", "-n", "--signal"}}
+    signals = {name.upper().removeprefix("S").removeprefix("IG") for name in values}
     if signals & {"9", "KILL"} and "-l" not in arguments:
         return "the process cannot save its work or clean up"
     return None
@@ -156,8 +156,8 @@ _TASKS = {
     "sqlflush": None,
     "zero": "it undoes all migrations, with the data of their tables",
     "db:drop": "it drops the database",
-    "db:reset": "it drops the database and makes it anew",
-    "db:schema:load": "it drops the tables and makes them anew",
+    "db:reset": "it drops the database and creates it again",
+    "db:schema:load": "it drops the tables and creates them again",
     "db:wipe": "it drops all tables",
     "migrate:fresh": "it drops all tables",
     "migrate:reset": "it undoes all migrations",
@@ -172,7 +172,7 @@ def runs_tasks(invocation: Invocation) -> str | None:
 
 
 _PRISMA = first_of(
-    with_words("it drops the database and makes it anew", "migrate reset"),
+    with_words("it drops the database and creates it again", "migrate reset"),
     with_options("data is lost", "--force-reset", "--accept-data-loss"),
 )
 
@@ -180,12 +180,12 @@ _PRISMA = first_of(
 def deletes_on_windows(invocation: Invocation) -> str | None:
     """`del` is also a word of Python, and `rmdir` one of Unix."""
     looks_like_it = re.compile(r"/[a-z]|[a-z]:.*|.*\*.*|-(?:recurse|force)", re.IGNORECASE)
-    told = any(looks_like_it.fullmatch(word) for word in invocation.arguments)
-    return "it deletes files" if told else None
+    names_files = any(looks_like_it.fullmatch(word) for word in invocation.arguments)
+    return "it deletes files" if names_files else None
 
 
 def _forced(what: str, *options: str) -> Rule:
-    """Windows does not tell capitals from small letters."""
+    """Windows ignores case."""
     return lambda invocation: (
         what if {word.lower() for word in invocation.arguments} & set(options) else None
     )

@@ -6,7 +6,7 @@ from itertools import chain, islice
 
 from troubleshoot.commands import judging, programs, shell
 
-MOST, LONGEST = 300, 500
+MAX_COMMANDS, MAX_COMMAND_LENGTH = 300, 500
 """So many commands of a text are judged, and between words so many characters of each."""
 
 # In prose these are words of their own more often than commands.
@@ -59,10 +59,10 @@ _INLINE = re.compile(r"`([^`\n]+)`")
 
 def dangers_in_prose(text: str) -> tuple[str, ...]:
     """Say what the commands in it would destroy, but for those that it warns of."""
-    code, prose = _parted(text[: shell.LONGEST])
+    code, prose = _parted(text[: shell.MAX_LENGTH])
     inline = (match[1] for match in _INLINE.finditer(prose) if not _is_warned_of(prose, match))
     between = _recommended(_INLINE.sub(" ", prose))
-    parts = islice(dict.fromkeys(chain(code, inline, between)), MOST)
+    parts = islice(dict.fromkeys(chain(code, inline, between)), MAX_COMMANDS)
     return tuple(dict.fromkeys(what for part in parts for what in judging.dangers(part)))
 
 
@@ -89,8 +89,8 @@ def _parted(text: str) -> tuple[list[str], str]:
 def _recommended(prose: str) -> Iterator[str]:
     """Yield what stands from a program's name to the end of its sentence."""
     for pattern in (_COMMAND, _STATEMENT):
-        for match in islice(pattern.finditer(prose), MOST):
-            command = _to_its_end(prose[match.start() : match.start() + LONGEST])
+        for match in islice(pattern.finditer(prose), MAX_COMMANDS):
+            command = _to_its_end(prose[match.start() : match.start() + MAX_COMMAND_LENGTH])
             if not _is_warned_of(prose, match) and not _NOT_NEEDED.match(command):
                 yield command
 

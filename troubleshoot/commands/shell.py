@@ -7,9 +7,9 @@ from tree_sitter import Node
 
 from contextd import syntax
 
-LONGEST = 20_000
-SECONDS = 1.0
-SEEN_AT_MOST = 50
+MAX_LENGTH = 20_000
+MAX_PARSE_SECONDS = 1.0
+MAX_PASSES = 50
 """So many parts of a command are looked at for the one that it begins with."""
 
 _QUOTED = {"raw_string", "ansi_c_string"}
@@ -82,7 +82,7 @@ def invocations(script: str) -> list[Invocation]:
 
     Raises syntax.TooHard.
     """
-    root = syntax.root_of(script[:LONGEST], syntax.BASH, seconds=SECONDS)
+    root = syntax.root_of(script[:MAX_LENGTH], syntax.BASH, seconds=MAX_PARSE_SECONDS)
     found: list[Invocation] = []
     waiting = [(root, _Surroundings())]  # not recursion: scripts may be nested as deep as they like
     while waiting:
@@ -140,7 +140,7 @@ def _fed_by(stage: Node, around: _Surroundings) -> _Surroundings:
 
 def _first_command(node: Node) -> Node | None:
     waiting = [node]
-    for _ in range(SEEN_AT_MOST):
+    for _ in range(MAX_PASSES):
         if not waiting:
             break
         found = waiting.pop()
@@ -151,7 +151,7 @@ def _first_command(node: Node) -> Node | None:
 
 
 def _printed(command: Invocation) -> str:
-    """As far as it can be told without running it."""
+    """Return the value, as far as it is known without running the script."""
     if command.program in {"echo", "printf"}:
         return " ".join(command.operands).replace("\\n", "\n")
     return command.reads if command.program in {"cat", "tee"} else ""

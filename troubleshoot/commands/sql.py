@@ -7,8 +7,8 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-LONGEST = 20_000
-MOST_STATEMENTS, LONGEST_STATEMENT = 200, 4_000
+MAX_LENGTH = 20_000
+MAX_STATEMENTS, MAX_STATEMENT_LENGTH = 200, 4_000
 
 _BEGINNINGS = re.compile(
     r"(?:ALTER|BEGIN|COMMIT|CREATE|DELETE|DROP|EXPLAIN|FLUSH|GRANT|INSERT|KILL|LOCK|REVOKE|ROLLBACK"
@@ -59,20 +59,20 @@ def is_sql(text: str) -> bool:
 def dangers(text: str) -> list[str]:
     """What the statements would destroy; nothing for what is not SQL."""
     statements = (one for one in _statements(text) if _JUDGED.match(one))
-    judged = islice(statements, MOST_STATEMENTS)
+    judged = islice(statements, MAX_STATEMENTS)
     return list(dict.fromkeys(what for statement in judged for what in _of_text(statement)))
 
 
 def _statements(text: str) -> Iterator[str]:
-    told = ""
-    for piece in _PIECE.finditer(text[:LONGEST]):
+    statement = ""
+    for piece in _PIECE.finditer(text[:MAX_LENGTH]):
         if not piece["end"]:
-            told += "" if piece["skipped"] else piece[0]
-        elif told.strip():
-            yield told.strip()[:LONGEST_STATEMENT]
-            told = ""
-    if told.strip():
-        yield told.strip()[:LONGEST_STATEMENT]
+            statement += "" if piece["skipped"] else piece[0]
+        elif statement.strip():
+            yield statement.strip()[:MAX_STATEMENT_LENGTH]
+            statement = ""
+    if statement.strip():
+        yield statement.strip()[:MAX_STATEMENT_LENGTH]
 
 
 def _of_text(statement: str) -> list[str]:

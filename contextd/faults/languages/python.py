@@ -42,7 +42,7 @@ def read_tracebacks(grammar: Grammar, text: str) -> list[Block]:
     for calls in stacks_of(grammar, text):
         blocks += _bare_members(text, end, calls[0].start())
         headline = _HEADLINE.match(text, calls[-1].end() + 1)
-        block = _told(headline) if headline else Block("", "", "")
+        block = _headline_block(headline) if headline else Block("", "", "")
         block.frames = [frame_of(call) for call in reversed(calls)]
         block.relation = _relation(text[end : calls[0].start()])
         blocks.append(block)
@@ -55,13 +55,13 @@ def _bare_members(text: str, start: int, end: int) -> list[Block]:
     headlines = (
         _HEADLINE.match(text, mark.end() + 1) for mark in _MEMBER.finditer(text, start, end)
     )
-    blocks = [_told(headline) for headline in headlines if headline]
+    blocks = [_headline_block(headline) for headline in headlines if headline]
     for block in blocks:
         block.relation = Relation.CAUSE
     return blocks
 
 
-def _told(headline: re.Match[str]) -> Block:
+def _headline_block(headline: re.Match[str]) -> Block:
     """The error with what its message goes on to say."""
     block = block_of(headline)
     if headline["message"] is not None:
@@ -74,12 +74,12 @@ def _message_lines(headline: re.Match[str]) -> list[str]:
     indentation = headline.string[headline.start() : headline.start("type")]
     lines: list[str] = []
     for line in islice(_lines(headline.string, headline.end() + 1), 2 * _MESSAGE_LINES):
-        said = line.removeprefix(indentation).strip()
-        if not said and not headline["message"] and not lines:
+        content = line.removeprefix(indentation).strip()
+        if not content and not headline["message"] and not lines:
             continue
-        if not said or not line.startswith(indentation) or _is_beside(said):
+        if not content or not line.startswith(indentation) or _is_beside(content):
             break
-        lines.append(said)
+        lines.append(content)
     return lines[:_MESSAGE_LINES]
 
 
@@ -96,7 +96,7 @@ def _is_beside(line: str) -> bool:
 
 
 def read_first(grammar: Grammar, text: str) -> list[Block]:
-    """The first error, where frames stand above and below the line that tells it."""
+    """The first error, where frames stand above and below the line that reports it."""
     headline = next(iter(find_all(grammar.vague_headlines, text)), None)
     if headline is None:
         return []
