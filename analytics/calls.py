@@ -12,8 +12,8 @@ from analytics.recording import PAUSE
 from contextd.callers import Caller
 from contextd.models import Project
 
-MOST_OF_RECORD = 20
-MOST_CONNECTED = 50
+MAX_CALLS_OF_RECORD = 20
+MAX_CONNECTED = 50
 DAYS_OF_USE = 30
 
 
@@ -68,11 +68,11 @@ def use_of(caller: Caller, domain: str, record_id: int) -> Use:
         used=Count("pk", filter=Q(outcome="ok")), did_not_help=Count("pk", filter=Q(helped=False))
     )
     found = events.filter(found__contains=[record_id]).count()
-    return Use(DAYS_OF_USE, found, **counted, calls=list(about[:MOST_OF_RECORD]))
+    return Use(DAYS_OF_USE, found, **counted, calls=list(about[:MAX_CALLS_OF_RECORD]))
 
 
 def connected(caller: Caller) -> list[WorkSession]:
     """Return sessions that are not over yet, the last active first."""
     since = timezone.now() - PAUSE
     sessions = WorkSession.objects.visible_to(caller).filter(ended_at__gte=since)
-    return list(sessions.order_by("-ended_at")[:MOST_CONNECTED])
+    return list(sessions.order_by("-ended_at")[:MAX_CONNECTED])

@@ -20,7 +20,7 @@ from contextd.status import has_records, health_check
 
 PeriodName = Literal["daily", "weekly", "monthly", "all-time"]
 DAYS: dict[str, int] = {"daily": 1, "weekly": 7, "monthly": 30}
-MOST_FEATURES = 5
+MAX_FEATURES = 5
 MILLION = 1_000_000
 
 
@@ -202,7 +202,7 @@ def top_features(operations: dict[str, Sums]) -> list[Feature]:
     most = sorted(operations.items(), key=lambda pair: (-pair[1].calls, pair[0]))
     return [
         Feature(name, sums.calls, sums.mean_milliseconds, sums.success_rate)
-        for name, sums in most[:MOST_FEATURES]
+        for name, sums in most[:MAX_FEATURES]
     ]
 
 

@@ -10,7 +10,7 @@ from contextd.callers import Caller
 from contextd.models import Project
 from contexts.models import MAX_NAME_LENGTH, OUTCOMES
 
-MOST_ASKED = 1000
+MAX_QUERY_CHARACTERS = 1000
 
 
 class Choice(forms.Form):
@@ -43,7 +43,7 @@ class Scope(OfProject):
 class Asked(Choice):
     """A search query, and the kind of records to search."""
 
-    q = forms.CharField(max_length=MOST_ASKED, required=False, label="Search")
+    q = forms.CharField(max_length=MAX_QUERY_CHARACTERS, required=False, label="Search")
     kind = forms.ChoiceField(required=False, label="In")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -19,8 +19,8 @@ from pages import searching, showing
 from pages.searching import Group
 from pages.showing import Part
 
-MOST_CHANGES = 50
-MOST_PASSAGES = 50
+MAX_CHANGES = 50
+MAX_PASSAGES = 50
 COMPARED = 400
 """Characters of a record's text that are compared with other records."""
 
@@ -47,7 +47,7 @@ def page(caller: Caller, kind: str, pk: int) -> RecordPage:
         pk=pk,
         title=str(record),
         parts=showing.parts_of(record, list(domain.fields)),
-        passages=search.passages_of(domain.name, pk, MOST_PASSAGES),
+        passages=search.passages_of(domain.name, pk, MAX_PASSAGES),
         history=history_of(caller, domain, record),
         use=calls.use_of(caller, domain.name, pk) if domain.use_is_known else None,
         edited_at=domain.url_of(pk),
@@ -69,14 +69,14 @@ def history_of(caller: Caller, domain: Domain, record: Any) -> list[HistoryEntry
     """Return what happened to it, newest first, with user names where known."""
     all_there_is = [*edits_of(record), *domain.history(caller, record), *beginning_of(record)]
     newest = sorted(all_there_is, key=lambda one: one.at, reverse=True)
-    return named(newest[:MOST_CHANGES])
+    return named(newest[:MAX_CHANGES])
 
 
 def edits_of(record: Any) -> Iterable[HistoryEntry]:
     """Return the edits by people in the admin."""
     kind = ContentType.objects.get_for_model(record)
     edits = LogEntry.objects.filter(content_type=kind, object_id=str(record.pk))
-    for edit in edits.select_related("user").order_by("-action_time")[:MOST_CHANGES]:
+    for edit in edits.select_related("user").order_by("-action_time")[:MAX_CHANGES]:
         yield HistoryEntry(
             edit.action_time,
             edit.user.get_username(),

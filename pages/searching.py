@@ -8,10 +8,10 @@ from contextd import limits, search
 from contextd.callers import Caller
 from contextd.search import Domain, Found, Hit, Piece
 
-SECONDS = 10
-MOST_OF_EACH = 5
-MOST_OF_ONE = 30
-MOST_RELATED = 4
+MAX_SEARCH_SECONDS = 10
+MAX_RESULTS_PER_KIND = 5
+MAX_RESULTS_OF_ONE_KIND = 30
+MAX_RELATED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ class Answer:
 
 def everything(caller: Caller, query: str, kind: str | None = None) -> Answer:
     """Search what the caller may see, in all kinds of records or one."""
-    most = MOST_OF_ONE if kind else MOST_OF_EACH
+    most = MAX_RESULTS_OF_ONE_KIND if kind else MAX_RESULTS_PER_KIND
     asked = [domain for domain in search.domains() if kind in (None, "", domain.name)]
-    with limits.deadline(SECONDS):
+    with limits.deadline(MAX_SEARCH_SECONDS):
         found = [(domain, find(caller, query, domain, most + 1)) for domain in asked]
         groups = grouped(caller, query, [(domain, one.hits) for domain, one in found], most)
     return Answer(groups, notice_of([one for _, one in found]))
@@ -63,15 +63,15 @@ def notice_of(found: Sequence[Found]) -> str | None:
 
 def like(caller: Caller, text: str, kind: str, pk: int) -> list[Group]:
     """Search all kinds of records by the text, excluding the record it belongs to."""
-    with limits.deadline(SECONDS):
+    with limits.deadline(MAX_SEARCH_SECONDS):
         found = [
-            (domain, find(caller, text, domain, MOST_RELATED + 1)) for domain in search.domains()
+            (domain, find(caller, text, domain, MAX_RELATED + 1)) for domain in search.domains()
         ]
         others = [
             (domain, [hit for hit in one.hits if (domain.name, hit.record_id) != (kind, pk)])
             for domain, one in found
         ]
-        return grouped(caller, "", others, MOST_RELATED)
+        return grouped(caller, "", others, MAX_RELATED)
 
 
 def grouped(

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 Form = Literal["plain", "long", "moment", "link", "words", "parts", "several"]
 
-LONGEST_PLAIN = 120
+MAX_PLAIN_CHARACTERS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,13 @@ def shown(value: Any) -> Shown:
 def listed(values: list[Any]) -> Shown:
     """Put short values in a row; stack long and structured ones."""
     inner = [shown(value) for value in values]
-    is_short = all(one.form == "plain" and len(one.value) <= LONGEST_PLAIN / 2 for one in inner)
+    is_short = all(
+        one.form == "plain" and len(one.value) <= MAX_PLAIN_CHARACTERS / 2 for one in inner
+    )
     return Shown("words" if is_short else "several", inner)
 
 
 def text(value: str) -> Shown:
     if value.startswith(("https://", "http://")) and not value.split()[1:]:
         return Shown("link", value)
-    return Shown("long" if "\n" in value or len(value) > LONGEST_PLAIN else "plain", value)
+    return Shown("long" if "\n" in value or len(value) > MAX_PLAIN_CHARACTERS else "plain", value)

@@ -23,7 +23,7 @@ BEATS = 25.0
 """Seconds between queries without an announcement; also keeps proxies from timing out."""
 GATHERED = 0.5
 """Seconds within which new data is sent together."""
-LONGEST = 15 * 60.0
+MAX_STREAM_SECONDS = 15 * 60.0
 """Maximum seconds of a stream; the browser then reconnects and resumes."""
 LOOK_SECONDS = 5.0
 THREADS = 2
@@ -49,7 +49,7 @@ Look = Callable[[int], News]
 
 async def stream(look: Look, after: int) -> AsyncIterator[bytes]:
     """Yield events until the client disconnects, loses access, or reaches the maximum duration."""
-    until = time.monotonic() + LONGEST
+    until = time.monotonic() + MAX_STREAM_SECONDS
     let_thread_go()
     with Wakeup() as wakeup:
         yield BEGIN

@@ -21,8 +21,8 @@ from pages.home import series_of
 from pages.streaming import News
 
 SEARCHES = "20/s"
-SECONDS = 10
-MOST_CALLS = 50
+MAX_SEARCH_SECONDS = 10
+MAX_CALLS = 50
 NOT_KEPT = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
@@ -45,7 +45,7 @@ def errors(request: HttpRequest, caller: Caller) -> HttpResponse:
     """Loaded after the home page, since it runs a search per error without a fix."""
     throttling.take(request, "search", caller.principal, SEARCHES)
     chosen = Scope(caller, {"days": "30", **request.GET.dict()}).chosen()
-    with limits.deadline(SECONDS):
+    with limits.deadline(MAX_SEARCH_SECONDS):
         found = overview.errors(caller, chosen.get("days", 30), chosen.get("project"))
     context = {"errors": found, "lacking": "none known"}
     return whole_or_part(request, "dashboard/errors_page.html", "dashboard/errors.html", context)
@@ -103,7 +103,7 @@ def whole_or_part(
 def live(request: HttpRequest, caller: Caller) -> HttpResponse:
     form = WantedCalls(caller, request.GET)
     last = calls.last_key()
-    shown = calls.newest(caller, form.wanted(), limit=MOST_CALLS)
+    shown = calls.newest(caller, form.wanted(), limit=MAX_CALLS)
     context = {"form": form, "calls": shown, "last": last, "filters": request.GET.urlencode()}
     return render(request, "dashboard/live.html", context)
 
@@ -125,9 +125,9 @@ def live_stream(request: HttpRequest, caller: Caller) -> StreamingHttpResponse:
 def new_calls(request: HttpRequest, wanted: Wanted, after: int) -> News:
     caller = caller_by_now(request)
     last = calls.last_key()
-    new = calls.following(caller, wanted, after=after, limit=MOST_CALLS)
+    new = calls.following(caller, wanted, after=after, limit=MAX_CALLS)
     if not new:
         return News("", max(last, after))
     html = render_to_string("dashboard/calls.html", {"calls": reversed(new)})
-    is_full = len(new) == MOST_CALLS
+    is_full = len(new) == MAX_CALLS
     return News(html, new[-1].pk if is_full else max(last, new[-1].pk), has_more=is_full)

@@ -17,7 +17,7 @@ from contextd.admin.exporting import Exportable
 from contextd.admin.rows import TAKE_CREDENTIALS_OUT, RowsByOperation, WritableRows
 from contextd.errors import ContextdError
 
-MOST_TOLD = 20
+MAX_REPORTED = 20
 TAKES_CREDENTIALS = "takes_credentials"
 
 
@@ -84,7 +84,7 @@ class Transferable(ImportMixin, Exportable):  # type: ignore[misc]  # the librar
             self.record_import(request)
             response: HttpResponse = super().process_result(result, request)
             return response
-        for mistake in mistakes[:MOST_TOLD]:
+        for mistake in mistakes[:MAX_REPORTED]:
             messages.error(request, mistake)
         messages.error(request, "Nothing was imported")
         return HttpResponseRedirect("../import/")
