@@ -11,8 +11,8 @@ from contextd.errors import NotFound
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Handle `handler404`: answer in JSON below `/api`."""
-    if f"{request.path}/".startswith("/api/"):
+    """Handle `handler404`: answer in JSON below `/api`; `OneErrorShape` does so in `/api/v1/`."""
+    if f"{request.path}/".startswith("/api/") and not request.path.startswith("/api/v1/"):
         missing = NotFound("there is nothing at this address")
         return JsonResponse(missing.as_dict(), status=missing.status)
     return page_not_found(request, exception)

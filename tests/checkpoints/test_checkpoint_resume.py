@@ -48,7 +48,7 @@ def test_a_remote_that_is_not_known_finds_nothing(call: Call, save: Save) -> Non
 
     found = call("checkpoint_search", query="elsewhere", git_remote=remote)
     assert (found.results, call("checkpoint_list", git_remote=remote).total) == ([], 0)
-    assert found.notice.startswith("No project is known for example.com/acme/shop; it is made")
+    assert found.notice.startswith("No project is known for example.com/acme/shop; it is created")
     with pytest.raises(NotFound, match=r"no checkpoint is saved yet for example\.com/acme/shop;"):
         call("checkpoint_resume", git_remote=remote)
 

@@ -52,7 +52,7 @@ def test_a_word_without_equals_sign_is_refused() -> None:
 
 
 def test_an_unknown_operation_is_refused() -> None:
-    with pytest.raises(CommandError, match=r"no operation named 'nope'; there are: .*status"):
+    with pytest.raises(CommandError, match=r"no operation named 'nope'; available: .*status"):
         run("nope")
 
 

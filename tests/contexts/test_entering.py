@@ -279,7 +279,7 @@ def test_status_tells_when_default_is_gone() -> None:
     services.probe()
     Context.objects.filter(name="default").delete()
 
-    with pytest.raises(Unhealthy, match="'default' is gone"):
+    with pytest.raises(Unhealthy, match="'default' is missing"):
         services.probe()
 
 

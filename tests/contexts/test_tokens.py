@@ -141,8 +141,8 @@ def test_a_default_that_it_may_not_select_is_refused(ann: User, make_context: Ma
         ([*CREATE, "--default-context", "nope"], "there is no context named 'nope'"),
         (["create", "--user", "bob", "--name", "x"], "there is no user 'bob'"),
         (["revoke", "77"], "there is no token 77"),
-        (["create", "--user", "ann", "--name", "x" * 101], "a name has 1 to 100 characters"),
-        (["create", "--user", "ann", "--name", " "], "a name has 1 to 100 characters"),
+        (["create", "--user", "ann", "--name", "x" * 101], "a name must have 1 to 100 characters"),
+        (["create", "--user", "ann", "--name", " "], "a name must have 1 to 100 characters"),
         *(
             (["create", "--user", "ann", "--name", "x", f"--days={days}"], "from 1 to 36500")
             for days in ("0", "-3", "1.5", "soon", "36501", "9" * 5_000)

@@ -23,6 +23,6 @@ def test_a_backend_that_fails_is_said_to(server: EmbeddingServer) -> None:
     server.next_answers.append(failing(401))
 
     for _ in range(2):
-        with pytest.raises(Unhealthy, match=r"answers 401.*found by its words"):
+        with pytest.raises(Unhealthy, match=r"answers 401.*found by words only"):
             health.probe_embedding()
     assert len(server.requests) == 1

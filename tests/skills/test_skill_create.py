@@ -134,7 +134,7 @@ def test_names_that_differ_in_signs_or_letters_of_other_scripts_are_others(
     assert Skill.objects.get(name="C style").slug == "c-style"
     assert re.fullmatch("c-style-[0-9a-f]{8}", Skill.objects.get(name="C# style").slug)
     for again in ("c#  Style", "C_STYLE", "Ć style"):
-        with pytest.raises(Invalid, match=r"skill named 'C#? style' already"):
+        with pytest.raises(Invalid, match=r"skill named 'C#? style' exists already"):
             call("skill_create", **skill_fields(again))
 
 
@@ -145,7 +145,7 @@ def test_a_skill_that_is_not_used_is_not_said_to_be_updated(
     skill = create("Review code")
     Skill.objects.update(state=state)
 
-    expected = rf"'Review code' already \(id {skill}, {state}\): ask a curator to publish it"
+    expected = rf"'Review code' exists already \(id {skill}, {state}\): ask a curator to publish it"
     with pytest.raises(Invalid, match=expected):
         call("skill_create", **skill_fields("review-code"))
 

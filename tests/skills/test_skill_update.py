@@ -160,7 +160,7 @@ def test_another_name_must_not_be_taken(call: Call, create: Create) -> None:
     create("one")
     other = create("two")
 
-    with pytest.raises(Invalid, match="skill named 'one' already"):
+    with pytest.raises(Invalid, match="skill named 'one' exists already"):
         call("skill_update", id=other, name="One")
     assert call("skill_update", id=other, name="Two").name == "Two"
 

@@ -265,7 +265,7 @@ def test_nothing_is_written_over_unasked(tmp_path: Path, create: Create) -> None
     create("two")
     write(tmp_path / "out/one", {"mine": b"mine"})
 
-    assert "holds one already" in skills("export", tmp_path / "out")[1]
+    assert "already has one" in skills("export", tmp_path / "out")[1]
     assert content_of(tmp_path / "out/one") == {"mine": (b"mine", False)}
     assert skills("export", tmp_path / "out", "one", "--replace")[1] == ""
     assert content_of(tmp_path / "out").keys() == {"one/SKILL.md"}

@@ -141,7 +141,7 @@ def test_when_no_time_is_left_the_longest_files_are_left_out(
     monkeypatch.setattr(signs, "MATCH_TIMEOUT_SECONDS", 0)
     found = call("threats_for_files", diff="".join(written(f"{n}.py", "x" * n) for n in range(8)))
 
-    assert "too long: anything in 0.py, anything in 1.py," in found.notice
+    assert "within the time limit: anything in 0.py, anything in 1.py," in found.notice
     assert "anything in 4.py and 3 more." in found.notice
 
 
