@@ -5,6 +5,7 @@ import dataclasses
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -12,7 +13,7 @@ from django.utils import timezone
 
 from contextd import detached, operations
 from contextd.callers import Caller
-from contextd.conversations import Conversation, Detached
+from contextd.conversations import Conversation, Detached, do_and_let_go
 from contextd.detached import Status
 from contextd.mcp import tasks
 from contextd.mcp.tasks import Tasks
@@ -52,9 +53,10 @@ async def all_taken(workers: Workers) -> AsyncIterator[None]:
 @asynccontextmanager
 async def at_work(workers: Workers, caller: Caller) -> AsyncIterator[tuple[str, asyncio.Event]]:
     """The id of a call that is worked on, and what lets it come to its end."""
-    is_done = asyncio.Event()
+    has_begun, is_done = asyncio.Event(), asyncio.Event()
 
     async def work(caller: Caller, request: Request, talk: Conversation) -> Result:
+        has_begun.set()
         await is_done.wait()
         return Result()
 
@@ -63,13 +65,13 @@ async def at_work(workers: Workers, caller: Caller) -> AsyncIterator[tuple[str, 
     async with ours.running():
         ctx = cast(Context, None)
         handle = await ours.start(ctx, operation, Detached(), caller, {})
-        await asyncio.sleep(0.1)  # until the call has been prepared, by a worker
+        await has_begun.wait()  # a worker has prepared the call
         yield handle["taskId"], is_done
 
 
 async def eventually(holds: Callable[[], bool]) -> bool:
     for _ in range(100):
-        if await asyncio.to_thread(holds):
+        if await asyncio.to_thread(do_and_let_go, holds):
             return True
         await asyncio.sleep(0.05)
     return False
@@ -95,6 +97,7 @@ async def test_it_is_worked_on_also_after_a_busy_moment(workers: Workers, caller
     async with at_work(workers, caller) as (call_id, _):
         async with all_taken(workers):
             calls = DetachedCall.objects.filter(pk=call_id)
-            await asyncio.to_thread(calls.update, leased_until=soon)
+            change = partial(calls.update, leased_until=soon)
+            await asyncio.to_thread(do_and_let_go, change)
 
         assert await eventually(is_renewed)
