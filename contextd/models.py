@@ -298,7 +298,7 @@ class ShippedRecord(models.Model):
         if self.is_retired:
             return "retired"
         if self.offered is not None:
-            return "edited, and a newer text ships"
+            return "edited, newer text available"
         if self.shipped is None:
             return "own"
         return "edited" if self.is_edited else "as shipped"
