@@ -88,8 +88,9 @@ def memory_of_children(parent: int) -> dict[str, float]:
 def main() -> None:
     queries = asked()
     with server.running(KEPT) as running:
+        fill(Client(running.port))
+        server.wait_until_idle(running)
         client = Client(running.port)
-        fill(client)
         measure(client, "checkpoint_search", [{"query": f"warm {n}"} for n in range(20)])
         everywhere = measure(client, "checkpoint_search", [{"query": query} for query in queries])
         in_project = measure(

@@ -61,6 +61,7 @@ def main() -> None:
         from contextd.models import Project
 
         filled = crowded.fill()
+        server.wait_until_idle(running)
         first, project = Checkpoint.objects.earliest("pk").pk, Project.objects.earliest("pk").pk
         rows = [
             [name, *figures(measure(running.port, addresses))]

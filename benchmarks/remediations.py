@@ -20,6 +20,7 @@ def main() -> None:
         from benchmarks import many  # reads the settings on import
 
         stored = many.fill()
+        server.wait_until_idle(running)
         asked = many.queries()[:ASKED]
         client = Client(running.port)
         for number in range(20):

@@ -10,7 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,8 @@ SHIPPED = ROOT / ".contextd-bench-shipped"
 WEB = "contextd.serving"
 START_SECONDS = 180
 EMBED_SECONDS = 900
+IDLE_SECONDS = 300
+IDLE_SHARE = 0.1
 PENDING = """
 SELECT count(*) FROM search_passage
 WHERE NOT EXISTS (SELECT FROM search_embedding WHERE passage_id = search_passage.id)
@@ -41,9 +43,10 @@ class Server:
 
 @contextmanager
 def running(data_dir: Path | None = None) -> Iterator[Server]:
-    """Run a server without rate limits, and yield it once shipped knowledge is embedded."""
+    """Run a server without rate limits; yield it once it is idle and shipped knowledge embedded."""
     with ready(data_dir) as server:
         wait_until_embedded(server.data_dir)
+        wait_until_idle(server)
         yield server
 
 
@@ -96,6 +99,30 @@ def wait_until_embedded(folder: Path) -> None:
             if time.monotonic() > until:
                 raise RuntimeError("shipped knowledge is not embedded yet; is the machine busy?")
             time.sleep(1)
+
+
+def wait_until_idle(server: Server) -> None:
+    """Wait until work that nobody waits for is done: processes that start, jobs, vacuums."""
+    until = time.monotonic() + IDLE_SECONDS
+    while cpu_share(server.process.pid) > IDLE_SHARE:
+        if time.monotonic() > until:
+            raise RuntimeError("the server does not become idle; what do its jobs do?")
+
+
+def cpu_share(pid: int) -> float:
+    """Return the share of one core that the process and its descendants use in one second."""
+    before = cpu_seconds(pid)
+    time.sleep(1)
+    return cpu_seconds(pid) - before
+
+
+def cpu_seconds(pid: int) -> float:
+    seconds = 0.0
+    for process in [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):
+            times = process.cpu_times()
+            seconds += times.user + times.system
+    return seconds
 
 
 def part_of(ours: Server, word: str) -> psutil.Process:

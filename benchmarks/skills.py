@@ -82,6 +82,7 @@ def main() -> None:
     with server.running(KEPT) as running:
         scratch.use_data_of(KEPT)
         passages = fill()
+        server.wait_until_idle(running)
         client = Client(running.port)
         measure(client, "skill_search", [{"query": f"warm {n}"} for n in range(20)])
         queries = asked()[:ASKED]
