@@ -1,6 +1,7 @@
 """Record finished calls: time, operation, outcome, and what they searched, found and used."""
 
 import logging
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -21,6 +22,7 @@ from contextd.validation import parse_digits, printable
 
 PAUSE = timedelta(minutes=30)
 """Time without a call that ends a session, and with it the time to use what was found."""
+TURN_SECONDS = 0.0005
 ONE_WRITER = 0x0C0DE1
 """Key of the advisory lock that serialises writers, so that sessions begin only once."""
 
@@ -57,6 +59,9 @@ class Finished:
     result: Result | None
 
 
+Noted = tuple[Finished, Event]
+
+
 def note(
     operation: Operation,
     caller: Caller,
@@ -75,10 +80,11 @@ def note(
 
 
 def write(calls: Sequence[Finished]) -> None:
+    noted = [_noted(call) for call in calls]
     with transaction.atomic():
         wait_for_other_writers()
-        sessions = {key: list(of_key) for key, of_key in _by_session(calls)}
-        events = [event for of_key in sessions.values() for event in _events_of(of_key)]
+        sessions = [list(of_key) for _, of_key in _by_session(noted)]
+        events = [event for of_key in sessions for event in _in_sessions(of_key)]
         _insert(events)
         _judge({event.session_id for event in events if event.used or event.found})
         changes.announce_calls()
@@ -103,26 +109,34 @@ def wait_for_other_writers() -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_WRITER])
 
 
-def _by_session(calls: Sequence[Finished]) -> Iterator[tuple[str, Iterator[Finished]]]:
-    def key(call: Finished) -> str:
-        return printable(call.caller.session, 200)
+def _noted(call: Finished) -> Noted:
+    """Return the event of the call, which has no session yet.
 
-    return groupby(sorted(calls, key=lambda call: (key(call), call.at)), key=key)
+    Counting the tokens of answers takes milliseconds, in which calls would have to wait for
+    Python's lock; so they get their turn after each.
+    """
+    event = event_of(call)
+    time.sleep(TURN_SECONDS)
+    return call, event
 
 
-def _events_of(calls: Sequence[Finished]) -> list[Event]:
-    """Return the events of one connection; continue its session or begin another."""
-    session = _open_session(calls[0])
-    events = []
-    for call in calls:
+def _by_session(noted: Sequence[Noted]) -> Iterator[tuple[str, Iterator[Noted]]]:
+    def key(one: Noted) -> str:
+        return printable(one[0].caller.session, 200)
+
+    return groupby(sorted(noted, key=lambda one: (key(one), one[0].at)), key=key)
+
+
+def _in_sessions(noted: Sequence[Noted]) -> list[Event]:
+    """Add the events of one connection to its session, or begin another after a pause."""
+    session = _open_session(noted[0][0])
+    for call, event in noted:
         if call.at - session.ended_at > PAUSE:
             session.save()
             session = _new_session(call)
-        event = event_of(call, session)
         _add_to(session, event)
-        events.append(event)
     session.save()
-    return events
+    return [event for _, event in noted]
 
 
 def _open_session(call: Finished) -> WorkSession:
@@ -145,21 +159,19 @@ def _new_session(call: Finished) -> WorkSession:
 
 
 def _add_to(session: WorkSession, event: Event) -> None:
+    event.session, event.principal, event.client = session, session.principal, session.client
     session.calls += 1
     session.ended_at = max(session.ended_at, event.at)
     if event.project_id is not None and event.project_id not in session.projects:
         session.projects.append(event.project_id)
 
 
-def event_of(call: Finished, session: WorkSession) -> Event:
+def event_of(call: Finished) -> Event:
     notes, caller = call.notes, call.caller
     event = Event(
         at=call.at,
-        session=session,
         project_id=notes.project_id,
         context=caller.context,
-        principal=session.principal,
-        client=session.client,
         door=caller.door,
         operation=call.operation[:NAME_LENGTH],
         outcome=call.outcome,

@@ -88,7 +88,7 @@ def _briefing(briefs: list[Brief], code: CodePattern | None) -> Briefing:
 
 @lru_cache(maxsize=1000)
 def _tokens(text: str) -> int:
-    return len(tokenizer.spans(text))
+    return tokenizer.count(text)
 
 
 def _examples(

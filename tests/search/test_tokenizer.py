@@ -25,3 +25,8 @@ def test_what_the_model_cannot_read_is_left_out() -> None:
 
 def test_spans_say_where_tokens_stand() -> None:
     assert tokenizer.spans("ab cd") == [(0, 2), (3, 5)]
+
+
+@pytest.mark.parametrize("text", ["", "ab cd", "構築 e.g. x_y", "word " * 500])
+def test_tokens_are_counted_without_their_positions(text: str) -> None:
+    assert tokenizer.count(text) == len(tokenizer.spans(text))

@@ -23,10 +23,16 @@ def spans(text: str) -> list[Span]:
     return found
 
 
+def count(text: str) -> int:
+    """Return the number of tokens; other threads run meanwhile."""
+    (encoding,) = _tokenizer().encode_batch_fast([text], add_special_tokens=False)
+    return len(encoding)
+
+
 def token_ids(texts: Sequence[str]) -> list[list[int]]:
     """Return the input of the model, each text cut to `MAX_TOKENS`."""
     start, end = _vocabulary()[_START], _vocabulary()[_END]
-    encodings = _tokenizer().encode_batch(list(texts), add_special_tokens=False)
+    encodings = _tokenizer().encode_batch_fast(list(texts), add_special_tokens=False)
     return [[start, *encoding.ids[: MAX_TOKENS - 2], end] for encoding in encodings]
 
 
