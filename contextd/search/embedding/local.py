@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -14,13 +15,16 @@ if TYPE_CHECKING:
     import onnxruntime
 
 MODEL = "all-MiniLM-L6-v2"
+CONCURRENT_TEXTS = 2
+"""Texts of a batch that are embedded at the same time: a quarter less time than one after another
+on two threads each, and a query leaves a core to the database."""
 
 
 class LocalBackend:
     """Runs all-MiniLM-L6-v2 with onnxruntime; nothing is loaded before the first text arrives.
 
-    Texts are embedded one by one. Batches are no faster on a CPU, and the 8-bit arithmetic scales
-    by the largest number in a batch, so a vector would depend on the other texts.
+    Each text is a run of its own, on one core. Batches are no faster on a CPU, and the 8-bit
+    arithmetic scales by the largest number in a batch, so a vector would depend on the other texts.
     """
 
     kind = "local"
@@ -32,12 +36,17 @@ class LocalBackend:
 
     def embed(self, texts: Sequence[str], timeout: float) -> list[Vector]:
         give_up_at = time.monotonic() + timeout
-        vectors = []
-        for ids in tokenizer.token_ids(texts):
+
+        def run(ids: list[int]) -> Vector:
             if time.monotonic() > give_up_at:
                 raise EmbeddingUnavailable(f"{len(texts)} texts took longer than {timeout:.0f} s")
-            vectors.append(self._run(ids))
-        return vectors
+            return self._run(ids)
+
+        inputs = tokenizer.token_ids(texts)
+        if len(inputs) == 1:
+            return [run(inputs[0])]
+        with ThreadPoolExecutor(CONCURRENT_TEXTS) as pool:
+            return list(pool.map(run, inputs))
 
     def _run(self, ids: list[int]) -> Vector:
         """Return the mean of the tokens' vectors, scaled to length one."""
