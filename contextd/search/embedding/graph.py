@@ -12,6 +12,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as failures
 from contextd.search.embedding.backends import EmbeddingUnavailable
 
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+THREADS = 2
 
 FAILURES = (
     OSError,
@@ -57,7 +58,9 @@ def _shipped_graph() -> Path:
 
 def _session(graph: Path) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
+    options.intra_op_num_threads = THREADS
     options.log_severity_level = 3
-    options.enable_cpu_mem_arena = False  # it would keep 200 MB that it used once
+    # Otherwise it keeps 200 MB that it used once, and busy-waits for work.
+    options.enable_cpu_mem_arena = False
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])

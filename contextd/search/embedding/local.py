@@ -16,14 +16,13 @@ if TYPE_CHECKING:
 
 MODEL = "all-MiniLM-L6-v2"
 CONCURRENT_TEXTS = 2
-"""Texts of a batch that are embedded at the same time: a quarter less time than one after another
-on two threads each, and a query leaves a core to the database."""
+"""Texts of a batch that are embedded at the same time: an eighth less time than one by one."""
 
 
 class LocalBackend:
     """Runs all-MiniLM-L6-v2 with onnxruntime; nothing is loaded before the first text arrives.
 
-    Each text is a run of its own, on one core. Batches are no faster on a CPU, and the 8-bit
+    Each text is a run of its own. Batches are no faster on a CPU, and the 8-bit
     arithmetic scales by the largest number in a batch, so a vector would depend on the other texts.
     """
 
