@@ -60,7 +60,7 @@ def record_of(caller: Caller, kind: str, pk: int) -> tuple[Domain, Any]:
         kinds = ", ".join(one.name for one in search.domains())
         raise NotFound(f"there is no kind of record named {kind!r}; there are: {kinds}")
     record = domain.shown_to(caller).filter(pk=pk).first()
-    if record is None:
+    if record is None or pk not in domain.existing([pk]):
         raise NotFound(f"there is no {kind} {pk} among those you may see")
     return domain, record
 

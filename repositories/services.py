@@ -111,7 +111,13 @@ def register_for_search() -> None:
         found_by="repository_search",
         fields=SEARCHED_FIELDS,
         use_is_known=False,
+        existing=existing,
     )
+
+
+def existing(keys: Sequence[int]) -> set[int]:
+    """Return the keys of the files that a search may return, so not those deleted since."""
+    return {file.pk for file, _ in finding.present(dict.fromkeys(keys))}
 
 
 @health_check("repository")
@@ -356,8 +362,8 @@ def _as_checkpoint(file: SourceFile, hit: search.Hit) -> FoundFile:
 
 
 def texts_of(file: SourceFile) -> list[str]:
-    """Return the texts of its passages in order."""
-    return search.texts(DOMAIN, file.pk)
+    """Return the texts of its passages in order; none if the file has been deleted."""
+    return search.texts(DOMAIN, file.pk) if existing([file.pk]) else []
 
 
 def symbol_of(hit: search.Hit) -> str:

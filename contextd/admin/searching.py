@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Case, Count, F, Func, QuerySet, When
 from django.http import HttpRequest
 
@@ -27,12 +28,11 @@ class SearchByMeaning(Mixin):
     ) -> tuple[QuerySet[Any], bool]:
         if not search_term.strip():
             return queryset, False
-        found = search.find(
-            search_term,
-            domain=self.search_domain,
-            projects=None,
-            records=queryset,
-            limit=self.max_found,
+        domain = search.domain_named(self.search_domain)
+        if domain is None:
+            raise ImproperlyConfigured(f"no search domain is named {self.search_domain!r}")
+        found = search.find_existing(
+            search_term, domain, projects=None, records=queryset, limit=self.max_found
         )
         ids = [hit.record_id for hit in found.hits]
         ranked = queryset.filter(pk__in=ids)

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from contextd.search.preparing import prepare_many as prepare_many
     from contextd.search.ranking import Weights as Weights
     from contextd.search.results import NOISE as NOISE
+    from contextd.search.results import find_existing as find_existing
     from contextd.search.results import relevant as relevant
     from contextd.search.results import with_records as with_records
     from contextd.search.storing import forget as forget
@@ -72,7 +73,7 @@ _HOMES = {
         *("Part", "Prepared", "cut", "cut_parts", "embedding_later", "prepare", "prepare_many"),
     ],
     "ranking": ["Weights"],
-    "results": ["NOISE", "relevant", "with_records"],
+    "results": ["NOISE", "find_existing", "relevant", "with_records"],
     "storing": ["forget", "merge_projects", "store", "store_many"],
     "weighing": ["tokens_of", "tokens_of_passages"],
 }

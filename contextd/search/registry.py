@@ -1,6 +1,6 @@
 """The registry of searchable records: each app registers its kind."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,7 @@ from contextd import guards, operations
 from contextd.callers import Caller
 
 History = Callable[[Caller, Any], "Iterable[HistoryEntry]"]
+Existing = Callable[[Sequence[int]], Collection[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,10 @@ def nothing_else(caller: Caller, record: Any) -> Iterable[HistoryEntry]:
     return ()
 
 
+def all_of_them(record_ids: Sequence[int]) -> Collection[int]:
+    return record_ids
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Domain:
     """A kind of record: `title` is its plural, `url_of` the address where an id is edited.
@@ -35,7 +40,8 @@ class Domain:
     `fields` are the names of the fields and properties that people read, the most important first;
     `history` is what happened to a record besides edits in the admin. `use_is_known` if calls state
     which record they are about; records of other kinds are read elsewhere. `found_by` is the
-    operation that searches them.
+    operation that searches them. `existing` selects the records whose source, such as a file,
+    still exists: people see no others.
     """
 
     name: str
@@ -46,6 +52,7 @@ class Domain:
     history: History = nothing_else
     found_by: str = ""
     use_is_known: bool = True
+    existing: Existing = all_of_them
 
     def shown_to(self, caller: Caller) -> QuerySet[Any]:
         """Return `visible_to`, with the records that the fields lead to."""
@@ -74,6 +81,7 @@ def register_records(
     fields: Sequence[str],
     history: History = nothing_else,
     use_is_known: bool = True,
+    existing: Existing = all_of_them,
 ) -> None:
     """Register the records of a model.
 
@@ -97,6 +105,7 @@ def register_records(
             history=history,
             found_by=found_by,
             use_is_known=use_is_known,
+            existing=existing,
         )
     )
 

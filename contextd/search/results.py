@@ -1,11 +1,17 @@
 """Filters relevant hits and joins them with their records."""
 
 from collections.abc import Sequence
-from typing import TypeVar
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 
-from contextd.search.finding import Hit
+from contextd.search import finding
+from contextd.search.finding import Found, Hit
+from contextd.search.registry import Domain
+
+DEEPER = 20
+"""Factor of records to read if the sources of some of the best ones have been deleted."""
 
 MIN_SCORE = 0.15
 MIN_SCORE_BY_WORDS = 0.05
@@ -20,6 +26,26 @@ measured with all-MiniLM-L6-v2 on 150 queries about notes and 95 about code of t
 sets."""
 
 Record = TypeVar("Record", bound=Model)
+
+
+def find_existing(
+    query: str,
+    domain: Domain,
+    *,
+    projects: frozenset[int] | None,
+    records: "QuerySet[Any] | None",
+    limit: int,
+) -> Found:
+    """Search as `find` does, without records whose source has been deleted."""
+    for most in (limit, DEEPER * limit):
+        found = finding.find(
+            query, domain=domain.name, projects=projects, records=records, limit=most
+        )
+        existing = set(domain.existing([hit.record_id for hit in found.hits]))
+        hits = [hit for hit in found.hits if hit.record_id in existing][:limit]
+        if len(hits) == limit or len(found.hits) < most:
+            break
+    return replace(found, hits=hits)
 
 
 def with_records(hits: Sequence[Hit], records: "QuerySet[Record]") -> list[tuple[Hit, Record]]:

@@ -65,6 +65,19 @@ def test_files_are_found_by_what_they_are_about_and_shown(
     assert "def zeppelin():" in whole
 
 
+def test_a_deleted_file_is_not_found_and_its_text_is_not_shown(
+    admin_client: Client, shop: Folder
+) -> None:
+    file = SourceFile.objects.get(path="a.py")
+    (shop.path / "a.py").unlink()
+
+    page: Any = admin_client.get(FILES, {"q": "zeppelin"})
+    whole = admin_client.get(f"{FILES}{file.pk}/change/").content.decode()
+
+    assert list(page.context["cl"].queryset) == []
+    assert "def zeppelin" not in whole
+
+
 def test_nothing_is_written_by_hand(admin_client: Client, shop: Folder) -> None:
     key = SourceFile.objects.earliest("pk").pk
 
