@@ -59,7 +59,8 @@ def submit(
     """Return the open job of that task and key, and whether it is new; the task receives its id.
 
     With `queued=False`, the process that submits it works on it; a worker continues if that fails.
-    A cancelled job is not joined, even if its worker has not noticed the cancellation yet.
+    A cancelled job is not joined, even if its worker has not noticed the cancellation yet. Each
+    call counts as a request for the job, until `withdraw`.
     """
     _end_if_unwanted(task=task_name, key=key)
     job, is_new = Job.objects.get_or_create(
@@ -73,11 +74,16 @@ def submit(
             "created_by": principal,
         },
     )
-    if not is_new:
-        Job.objects.filter(pk=job.pk).update(is_joined=True)
-    elif queued:
+    if not is_new and not _join(job):  # it was cancelled just now
+        return submit(task_name, key, arguments, principal, queued=queued)
+    if is_new and queued:
         defer(task_name, job.pk)
     return job, is_new
+
+
+def _join(job: Job) -> bool:
+    wanted = Job.objects.filter(pk=job.pk, is_unwanted=False)
+    return bool(wanted.update(request_count=F("request_count") + 1))
 
 
 class Hold:
@@ -179,9 +185,11 @@ def cancel(job_id: int) -> None:
     _cancel(Job.objects.filter(pk=job_id))
 
 
-def give_up(job_id: int) -> None:
-    """Cancel the job on behalf of its creator, unless somebody else has joined it."""
-    _cancel(Job.objects.filter(pk=job_id, is_joined=False))
+def withdraw(job_id: int) -> None:
+    """Withdraw one request for the job; without any request left, it is cancelled."""
+    job = Job.objects.filter(pk=job_id)
+    job.filter(request_count__gt=0).update(request_count=F("request_count") - 1)
+    _cancel(job.filter(request_count=0))
 
 
 def _cancel(jobs: JobQuerySet) -> None:

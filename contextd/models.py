@@ -229,8 +229,8 @@ class Job(models.Model):
     holder = models.CharField(max_length=32, blank=True, help_text="Known only to its worker")
     leased_until = models.DateTimeField()
     is_unwanted = models.BooleanField(default=False, help_text="Its worker stops when it sees this")
-    is_joined = models.BooleanField(
-        default=False, help_text="Somebody other than its creator waits for it too"
+    request_count = models.PositiveIntegerField(
+        default=1, help_text="Number of requests for it that were not withdrawn"
     )
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)

@@ -22,14 +22,13 @@ async def index(caller: Caller, asked: Mapping[str, Any], talk: Conversation) ->
         started = await asyncio.shield(starting)
         await jobs.follow(started.job_id, talk, limits.time_left() - SPARED_SECONDS)
     except asyncio.CancelledError:
-        await asyncio.shield(asyncio.create_task(_give_up(starting, talk)))
+        await asyncio.shield(asyncio.create_task(_withdraw(starting, talk)))
         raise
     state = await talk.do(partial(services.outcome, caller, started.job_id))
     return state if started.is_new else services.joined(state, asked)
 
 
-async def _give_up(starting: asyncio.Task[services.Started], talk: Conversation) -> None:
-    """Cancel the run, unless another caller started it or waits for it."""
+async def _withdraw(starting: asyncio.Task[services.Started], talk: Conversation) -> None:
+    """End the run, unless another caller requested it too."""
     started = await starting
-    if started.is_new:
-        await talk.do(partial(jobs.give_up, started.job_id))
+    await talk.do(partial(jobs.withdraw, started.job_id))

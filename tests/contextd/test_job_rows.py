@@ -126,6 +126,17 @@ def test_one_that_was_cancelled_is_not_joined_though_its_worker_has_not_heard_of
     assert (again(job).state, again(other).state) == (State.CANCELLED, State.QUEUED)
 
 
+def test_a_job_is_cancelled_when_every_request_for_it_is_withdrawn() -> None:
+    job = submit()
+    assert submit() == job
+
+    jobs.withdraw(job.pk)
+    assert again(job).is_open
+    jobs.withdraw(job.pk)
+
+    assert again(job).state == State.CANCELLED
+
+
 def test_a_cancelled_one_whose_worker_died_is_over() -> None:
     job = submit()
     jobs._take(job.pk)

@@ -162,7 +162,7 @@ async def test_a_client_that_cancels_its_call_ends_the_run(
 
 
 @pytest.mark.anyio
-async def test_one_that_joined_a_run_leaves_it_to_whoever_began_it(
+async def test_a_caller_who_joined_a_run_does_not_end_it_for_the_caller_who_started_it(
     server: Server, shop: Folder, index: Index, local: Caller
 ) -> None:
     asked: dict[str, Any] = {
@@ -189,7 +189,25 @@ async def test_one_that_joined_a_run_leaves_it_to_whoever_began_it(
 
 
 @pytest.mark.anyio
-async def test_whoever_began_a_run_leaves_it_to_those_who_have_joined_it(
+async def test_a_run_ends_when_all_calls_that_requested_it_are_cancelled(
+    server: Server, shop: Folder
+) -> None:
+    async with over_http(server, MODERN_VERSION) as session:
+        async with anyio.create_task_group() as calls:
+            for _ in range(2):
+                calls.start_soon(session.call_tool, "index_repository", {"path": str(shop.path)})
+            job_id = await on_thread(job_on_its_way)
+            joined = Job.objects.filter(pk=job_id, request_count=2)
+            await on_thread(lambda: wait_for(joined.exists))
+            calls.cancel_scope.cancel()
+        await on_thread(lambda: wait_for(lambda: not Job.objects.get(pk=job_id).is_open))
+
+    job = await on_thread(lambda: Job.objects.get(pk=job_id))
+    assert job.state == Job.State.CANCELLED
+
+
+@pytest.mark.anyio
+async def test_the_caller_who_started_a_run_does_not_end_it_for_a_caller_who_joined_it(
     server: Server, shop: Folder, local: Caller
 ) -> None:
     async with over_http(server, MODERN_VERSION) as session:
