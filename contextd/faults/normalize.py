@@ -13,23 +13,39 @@ _LONG_UNIT = (
 )
 
 # Numbers that name an error are the ones worth keeping.
-_CODES = r"""
-    (?:[Ee]xit(?:ed)?(?:[ ]with)?(?:[ ](?:code|status|value))?|exit_?[Cc]ode|return_?code|rc
-        |[Ee]rrno|ERRNO|[Cc]ode|os[ ]error|WinError|[Ss]tatus(?:[_ ]?[Cc]ode)?|[Ss]ignal
-        |SQLSTATE|SQL[ ]state|HTTP(?:/\d(?:\.\d)?)?)
-        (?:[ ]is)?["']?[ ]?[:=\[(]?[ ]?["']?-?\d{1,6}(?!\w)
-  | SQLSTATE\[\w{5}\](?:[ ]\[\d{1,6})?
-  | (?:ERROR|[Ee]rror|Msg)[ ]-?\d{1,6}(?:[ ]\([0-9A-Z]{5}\))?(?!\w)
-  | (?:ERROR|FATAL|PANIC):[ ]{1,2}\d[0-9A-Z]{4}(?=:[ ])
-  | error:[0-9A-F]{8}(?=:)
-  | [45]\d\d(?=[ ](?:Client|Server|Bad|Unauthorized|Payment|Forbidden|Not|Method|Request|Conflict
-        |Gone|Length|Precondition|Payload|Unsupported|Unprocessable|Too|Internal|Service|Gateway)\b)
-  | (?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[ ]/?[A-Za-z_]\w{0,100}[ ][45]\d\d(?!\w)
+_CODE_NAMES = r"""(?i:
+    exit(?:ed)?(?:[ ]with)?(?:[ _-]?(?:code|status|value))?
+  | (?:(?:exit|return|result|reason|response|status|error|err|vendor|native|sql)[ _-]?)?code
+  | (?:http[ _-]?)?status(?:[ _-]?code)?
+  | errno|err(?:or)?[ _-]?(?:no|num|number)|os[ ]error|winerror|signal|sql[ ]?state
+  | http(?:/\d(?:\.\d)?)?
+) | rc"""
+_CODES = rf"""
+    (?:{_CODE_NAMES})
+        (?:[ ](?:is|of|was))?["']?[ ]{{0,20}}+[:=\[(]?+[ ]{{0,20}}+["']?
+        (?:-?\d{{1,10}}|0x[0-9a-fA-F]{{1,8}})(?!\w)
+  | SQLSTATE\[\w{{5}}\](?:[ ]\[\d{{1,6}})?
+  | (?:ERROR|[Ee]rror|Msg)[ ]\#?(?:-?\d{{1,6}}(?:[ ]\([0-9A-Z]{{5}}\))?|0x[0-9a-fA-F]{{1,8}})(?!\w)
+  | (?<=Error[ ])-?\d{{1,6}}(?!\w)
+  | (?<=Error:[ ])\d{{1,6}}(?=[ ]\([A-Z])
+  | (?<=ServerError:[ ])\d{{1,6}}(?!\w)
+  | (?<=\()-?\d{{1,5}}(?=,[ ][bu]?["'][A-Z])  # Python's number and message
+  | (?<=\#)\d{{4}}(?=[ ]-[ ][A-Z])  # MySQL
+  | curl:[ ]\(\d{{1,3}}\)
+  | class[ ]file[ ](?:major[ ])?version[ ]\d{{1,3}}(?:\.\d{{1,5}})?(?!\w)
+  | (?:ERROR|FATAL|PANIC):[ ]{{1,2}}\d[0-9A-Z]{{4}}(?=:[ ])
+  | error:[0-9A-F]{{8}}(?=:)
+  | [45]\d\d(?=[ ]\(?(?:Client|Server|Bad|Unauthorized|Payment|Forbidden|Not|Method|Request
+        |Conflict|Gone|Length|Precondition|Payload|Unsupported|Unprocessable|Too|Internal|Service
+        |Gateway|(?i:time-?out|unauthorized|forbidden|conflict|not[ ]found|bad[ ]request
+        |bad[ ]gateway|internal[ ]server|service[ ]unavailable|too[ ]many[ ]requests|error))\b)
+  | (?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[ ]/?[A-Za-z_]\w{{0,100}}[ ][45]\d\d(?!\w)
   | (?<=:[ ])(?<!(?:port|line|size):[ ])(?<!(?:pid|PID):[ ])(?<!Exception:[ ])[45]\d\d$
-  | (?:[Ff]ailed|[Rr]eturned|[Rr]espon(?:ded|se))(?:[ ]with)?:?[ ]\(?(?:[45]\d\d|-\d{1,3})(?!\w)
+  | (?:[Ff]ailed|[Rr]eturned|[Rr]espon(?:ded|se))(?:[ ]with)?:?[ ][(\[]?
+        (?:[45]\d\d|-\d{{1,3}})(?!\w)
   | (?<=[ ]\()[45]\d\d(?=\))
-  | [A-Z]{2,10}(?:-\d{1,9})+(?!\w)
-  | 0x[89a-cA-C][0-9a-fA-F]{7}(?!\w)
+  | [A-Z]{{2,10}}(?:-\d{{1,9}})+(?!\w)
+  | 0x[89a-cA-C][0-9a-fA-F]{{7}}(?!\w)
 """
 _VARYING = rf"""
     (?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{{0,6}},?[ ])?
