@@ -24,7 +24,7 @@ Kind = Literal["tool", "resource", "prompt"]
 class Request(BaseModel):
     """Arguments of one operation. Callers read the docstring of a subclass."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     @classmethod
     def refusal(cls, error: ValidationError, operation: str) -> Invalid:

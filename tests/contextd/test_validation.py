@@ -30,7 +30,7 @@ class Probe(Request):
     name: Annotated[Filled, Field(max_length=5)]
     path: AbsolutePath = "/w"
     count: Annotated[int, Clamp(1, 100)] = 5
-    share: Annotated[float, Clamp(0, 1), Field(allow_inf_nan=False)] = 0.5
+    share: Annotated[float, Clamp(0, 1)] = 0.5
     mode: Literal["a", "b"] = "a"
     tags: Tags = []
     facts: Metadata = {}
