@@ -76,7 +76,9 @@ class UpdateRemediation(Request):
     id: RemediationId
     error_message: Annotated[ErrorMessage | None, Field(description="New error message")] = None
     error_type: Annotated[ErrorType | None, Field(description="New type")] = None
-    solution: Annotated[Solution | None, Field(description="New solution")] = None
+    solution: Annotated[
+        Solution | None, Field(description="New solution; another fix starts without ratings")
+    ] = None
     context: Annotated[Context | None, Field(description="New key-value facts")] = None
     tags: Annotated[Labels | None, Field(description="New labels")] = None
     severity: Annotated[

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -28,14 +29,16 @@ from remediations.scoring import Scores
 DOMAIN = "remediation"
 FITS = 0.5
 """Default minimum match of a result, 0 to 1."""
-COUNTS = ["seen_count", "worked", "did_not_work", "outdated"]
+RATINGS = ["worked", "did_not_work", "outdated"]
+COUNTS = ["seen_count", *RATINGS]
 TEXT = ["error_message", "error_type", "stack_trace", "solution"]
 SHOWN_FIELDS = [
     *("error_message", "solution", "error_type", "severity", "stack_trace", "context", "tags"),
     *("project", "confidence", *COUNTS, "created_by", "created_at", "updated_at", "last_seen_at"),
 ]
 """Fields that people read."""
-_CAPITALISED = re.compile(r"[A-Z][a-z]+\W*")
+_CAPITALISED = re.compile(r"[A-Z][a-z]+(?=[^\w\s]*(?:\s|$))")
+_FULL_STOP = re.compile(r"(?<=[\w`'\")\]])[.!]$")
 REORDERED = 50
 """Candidates compared in detail beyond the limit, since that changes their order."""
 
@@ -112,12 +115,20 @@ def save(
 
 
 def digest_of(solution: str) -> str:
-    """Return a hash that ignores layout, initial capitals and the final full stop.
+    """Return a hash that ignores spacing, the capital of the first word and a final full stop.
 
-    Of a word, only an initial capital is ignored: `-d` and `-D` differ.
+    Lines and their indentation count, and so do other capitals and a `.` that stands alone: they
+    change what code and commands do.
     """
-    words = (word.lower() if _CAPITALISED.fullmatch(word) else word for word in solution.split())
-    return hashlib.sha256(" ".join(words).rstrip(" .!").encode()).hexdigest()
+    lines = textwrap.dedent("\n".join(solution.expandtabs().splitlines())).split("\n")
+    text = "\n".join(_indent(line) + " ".join(line.split()) for line in lines if line.strip())
+    if _CAPITALISED.match(text):
+        text = text[0].lower() + text[1:]
+    return hashlib.sha256(_FULL_STOP.sub("", text).encode()).hexdigest()
+
+
+def _indent(line: str) -> str:
+    return " " * (len(line) - len(line.lstrip()))
 
 
 def _seen_again(remediation: Remediation) -> Saved:
@@ -143,7 +154,10 @@ def update(
     severity: str | None = None,
     stack_trace: str | None = None,
 ) -> Saved:
-    """Change the given fields; changed text is embedded again."""
+    """Change the given fields; changed text is embedded again.
+
+    The ratings of the former fix do not count for another one.
+    """
     given: dict[str, Any] = {
         "error_message": error_message,
         "error_type": error_type,
@@ -176,8 +190,10 @@ def _change_text(caller: Caller, remediation_id: str, changes: Mapping[str, Any]
         "solution_digest": digest_of(text["solution"]),
         "calls": list(read.calls),
     }
+    is_same_fix = derived["solution_digest"] == digest_of(before.solution)
+    reset = {} if is_same_fix else {"seen_count": 1, **dict.fromkeys(RATINGS, 0)}
     with limits.transaction():
-        remediation = _change(caller, remediation_id, {**changes, **derived})
+        remediation = _change(caller, remediation_id, {**changes, **derived, **reset})
         if any(getattr(remediation, name) != text[name] for name in TEXT):
             raise limits.Stale
         search.store(DOMAIN, remediation.pk, remediation.project_id, prepared)

@@ -97,7 +97,7 @@ def test_runs_that_differ_read_the_same(one: str, other: str) -> None:
         ("error no: 5", "5"),
         ("curl: (7) Failed to connect", "(7)"),
         ("SQLCODE=-204, SQLSTATE=42704", "SQLCODE=-204, SQLSTATE=42704"),
-        ("IntegrityError: (1062, \"Duplicate entry\")", "1062"),
+        ('IntegrityError: (1062, "Duplicate entry")', "1062"),
         ("ConnectionResetError(104, 'Connection reset by peer')", "104"),
         ("HTTPError 404", "404"),
         ("<Response [404]>", "404"),

@@ -19,7 +19,7 @@ LIFE: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("remediation_search", {"error_message": "connection refused"}, {"total": 1}),
     ("remediation_feedback", {"outcome": "worked"}, {"worked": 1, "redacted": 0}),
     ("remediation_update", {"solution": "make run"}, {"solution": "make run"}),
-    ("remediation_get", {}, {"solution": "make run", "seen_count": 2, "worked": 1}),
+    ("remediation_get", {}, {"solution": "make run", "seen_count": 1, "worked": 0}),
     ("remediation_delete", {}, {}),
     ("remediation_search", {"error_message": "connection refused"}, {"total": 0}),
 ]

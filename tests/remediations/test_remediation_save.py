@@ -98,9 +98,52 @@ def test_another_spelling_is_the_same_error_or_fix(
     assert Remediation.objects.get().seen_count == 2
 
 
-def test_options_that_differ_in_their_case_are_other_fixes(call: Call) -> None:
-    call("remediation_save", **{**BOOM, "solution": "git branch -d old"})
-    call("remediation_save", **{**BOOM, "solution": "git branch -D old"})
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("git branch -d old", "git branch -D old"),
+        ("docker build -t app .", "docker build -t app"),
+        ("go test ./...", "go test ./.."),
+        ("Set the value to True", "Set the value to true"),
+        ("Rename Foo to foo", "Rename foo to Foo"),
+        ("if x:\n    a()\nb()", "if x:\n    a()\n    b()"),
+        ("export PORT=80\nrun", "export PORT=80 run"),
+    ],
+)
+def test_fixes_that_do_something_else_are_kept_apart(call: Call, one: str, other: str) -> None:
+    call("remediation_save", **{**BOOM, "solution": one})
+    call("remediation_save", **{**BOOM, "solution": other})
+
+    assert Remediation.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("restart", "  Restart. \n"),
+        ("Run `make`.", "run  `make`"),
+        ("if x:\n\ta()", "\n  if x:\r\n\r\n          a() "),
+    ],
+)
+def test_a_fix_with_another_spacing_is_the_same(call: Call, one: str, other: str) -> None:
+    call("remediation_save", **{**BOOM, "solution": one})
+    call("remediation_save", **{**BOOM, "solution": other})
+
+    assert Remediation.objects.get().seen_count == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Back-off:\n  Exit Code:    1", "Back-off:\n  Exit Code:    137"),
+        ("errorCode: 13", "errorCode: 26"),
+        ("requests.HTTPError 404", "requests.HTTPError 500"),
+        ("Unsupported class file major version 61", "Unsupported class file major version 65"),
+    ],
+)
+def test_errors_with_different_codes_are_kept_apart(call: Call, one: str, other: str) -> None:
+    call("remediation_save", **{**BOOM, "error_message": one})
+    call("remediation_save", **{**BOOM, "error_message": other})
 
     assert Remediation.objects.count() == 2
 

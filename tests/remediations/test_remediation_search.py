@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from contextd import pipeline
+from contextd.errors import Invalid
 from tests.conftest import Call, StrangerTo
 from tests.remediations.conftest import Save
 
@@ -168,6 +169,11 @@ def test_what_is_out_of_range_is_clamped(call: Call, save: Save) -> None:
     assert (
         call("remediation_search", error_message="boom again", limit=1000, min_score=7).total == 0
     )
+
+
+def test_a_minimum_that_is_no_number_is_refused(call: Call) -> None:
+    with pytest.raises(Invalid, match="min_score must be a finite number"):
+        call("remediation_search", error_message="boom", min_score=float("nan"))
 
 
 def test_projects_that_are_not_granted_stay_hidden_and_others_do_not_vanish(

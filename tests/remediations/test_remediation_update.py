@@ -18,7 +18,22 @@ def test_only_what_is_given_changes(call: Call, save: Save) -> None:
     kept = Remediation.objects.get()
     assert updated.solution == kept.solution == "restart twice"
     assert (kept.error_message, kept.context, kept.tags) == ("boom", {"a": "b"}, ["t"])
-    assert (kept.severity, kept.stack_trace, kept.worked) == ("low", "at x", 1)
+    assert (kept.severity, kept.stack_trace) == ("low", "at x")
+
+
+def test_another_fix_starts_without_the_ratings_of_the_former(call: Call, save: Save) -> None:
+    saved = save("boom", solution="restart")
+    save("boom", solution="restart")
+    for outcome in ("worked", "did_not_work", "outdated"):
+        call("remediation_feedback", id=saved, outcome=outcome)
+
+    call("remediation_update", id=saved, error_message="bang", solution="Restart.")
+    kept = Remediation.objects.get()
+    assert (kept.seen_count, kept.worked, kept.did_not_work, kept.outdated) == (2, 1, 1, 1)
+
+    call("remediation_update", id=saved, solution="raise the limit")
+    kept.refresh_from_db()
+    assert (kept.seen_count, kept.worked, kept.did_not_work, kept.outdated) == (1, 0, 0, 0)
 
 
 def test_everything_can_change_and_the_optional_be_emptied(call: Call, save: Save) -> None:
