@@ -89,7 +89,7 @@ def find(caller: Caller, query: str, domain: Domain, limit: int) -> Found:
     visible = domain.visible_to(caller)
     return search.find_existing(
         query,
-        domain,
+        domain=domain.name,
         projects=caller.projects,
         # If the caller sees all records, no filter is needed.
         records=visible if visible.query.has_filters() else None,

@@ -313,3 +313,8 @@ def present(found: Mapping[int, Found]) -> Iterator[tuple[SourceFile, Found]]:
             if is_there and seen.isdisjoint((place, copy)):
                 seen |= {place, copy}
                 yield file, one
+
+
+def existing(keys: Sequence[int]) -> set[int]:
+    """Return the keys of the files that a search may return, so not those deleted since."""
+    return {file.pk for file, _ in present(dict.fromkeys(keys))}

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,8 +25,6 @@ NOTHING_INDEXED = (
     "There are no indexed files to search: index_repository indexes a folder; paths, languages "
     "and project_path limit the search."
 )
-DEEPER = 20
-"""Factor of files to examine if some are copies, or have been deleted."""
 MAX_BYTES = 10 * 1024 * 1024
 MAX_GLOB_CHARACTERS = 200
 ASKED = ["include_patterns", "exclude_patterns", "max_file_size"]
@@ -111,13 +108,8 @@ def register_for_search() -> None:
         found_by="repository_search",
         fields=SEARCHED_FIELDS,
         use_is_known=False,
-        existing=existing,
+        existing=finding.existing,
     )
-
-
-def existing(keys: Sequence[int]) -> set[int]:
-    """Return the keys of the files that a search may return, so not those deleted since."""
-    return {file.pk for file, _ in finding.present(dict.fromkeys(keys))}
 
 
 @health_check("repository")
@@ -334,15 +326,12 @@ def find_files(query: str, within: frozenset[int] | None, limit: int) -> FoundFi
     if not indexed:
         return FoundFiles([], None)
     scope = finding.files_of(indexed, within)
-    for most in (limit, DEEPER * limit):
-        found = search.find(
-            query, domain=DOMAIN, projects=within, shared=False, records=scope.files, limit=most
-        )
-        hits = {hit.record_id: hit for hit in found.hits}
-        files = [*islice(finding.present(hits), limit)]
-        if len(files) == limit or len(hits) < most:
-            break
-    return FoundFiles([_as_checkpoint(file, hit) for file, hit in files], found.notice)
+    found = search.find_existing(
+        query, domain=DOMAIN, projects=within, records=scope.files, limit=limit
+    )
+    files = SourceFile.objects.select_related("repository").defer("symbols")
+    pairs = search.with_records(found.hits, files)
+    return FoundFiles([_as_checkpoint(file, hit) for hit, file in pairs], found.notice)
 
 
 def _as_checkpoint(file: SourceFile, hit: search.Hit) -> FoundFile:
@@ -363,7 +352,7 @@ def _as_checkpoint(file: SourceFile, hit: search.Hit) -> FoundFile:
 
 def texts_of(file: SourceFile) -> list[str]:
     """Return the texts of its passages in order; none if the file has been deleted."""
-    return search.texts(DOMAIN, file.pk) if existing([file.pk]) else []
+    return search.texts(DOMAIN, file.pk) if finding.existing([file.pk]) else []
 
 
 def symbol_of(hit: search.Hit) -> str:

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Case, Count, F, Func, QuerySet, When
 from django.http import HttpRequest
 
@@ -28,11 +27,12 @@ class SearchByMeaning(Mixin):
     ) -> tuple[QuerySet[Any], bool]:
         if not search_term.strip():
             return queryset, False
-        domain = search.domain_named(self.search_domain)
-        if domain is None:
-            raise ImproperlyConfigured(f"no search domain is named {self.search_domain!r}")
         found = search.find_existing(
-            search_term, domain, projects=None, records=queryset, limit=self.max_found
+            search_term,
+            domain=self.search_domain,
+            projects=None,
+            records=queryset,
+            limit=self.max_found,
         )
         ids = [hit.record_id for hit in found.hits]
         ranked = queryset.filter(pk__in=ids)

@@ -114,5 +114,10 @@ def domains() -> list[Domain]:
     return sorted(_registry.values(), key=lambda domain: domain.title)
 
 
+def existing(domain: str, record_ids: Sequence[int]) -> Collection[int]:
+    """Return the ids of records of a registered domain whose source still exists."""
+    return _registry[domain].existing(record_ids)
+
+
 def domain_named(name: str) -> Domain | None:
     return _registry.get(name)

@@ -6,9 +6,8 @@ from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 
-from contextd.search import finding
+from contextd.search import finding, registry
 from contextd.search.finding import Found, Hit
-from contextd.search.registry import Domain
 
 DEEPER = 20
 """Factor of records to read if the sources of some of the best ones have been deleted."""
@@ -30,18 +29,16 @@ Record = TypeVar("Record", bound=Model)
 
 def find_existing(
     query: str,
-    domain: Domain,
     *,
+    domain: str,
     projects: frozenset[int] | None,
     records: "QuerySet[Any] | None",
     limit: int,
 ) -> Found:
     """Search as `find` does, without records whose source has been deleted."""
     for most in (limit, DEEPER * limit):
-        found = finding.find(
-            query, domain=domain.name, projects=projects, records=records, limit=most
-        )
-        existing = set(domain.existing([hit.record_id for hit in found.hits]))
+        found = finding.find(query, domain=domain, projects=projects, records=records, limit=most)
+        existing = set(registry.existing(domain, [hit.record_id for hit in found.hits]))
         hits = [hit for hit in found.hits if hit.record_id in existing][:limit]
         if len(hits) == limit or len(found.hits) < most:
             break
