@@ -11,7 +11,7 @@ from repositories.grammar import Definition, Outline
 ROOM = 900
 """Characters per chunk; the model reads 256 tokens of about four characters of code each."""
 
-MAX_SYMBOLS = 2000
+MAX_SYMBOLS = 20_000
 MAX_TOGETHER = 6
 HEADED = {"markdown", "rst"}
 _ABOVE = re.compile(r"\s*(?://|#|/\*|\*|--|;|%|@|<!--)")

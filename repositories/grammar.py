@@ -42,7 +42,9 @@ decl_function
 DEFINITIONS = frozenset(_DEFINITIONS.split())
 # These are definitions if their value is a function or a class.
 BINDINGS = frozenset({"variable_declarator", "public_field_definition", "field_definition"})
-FUNCTIONS = frozenset({"arrow_function", "function_expression", "function", "class"})
+FUNCTIONS = frozenset(
+    {"arrow_function", "function_expression", "generator_function", "function", "class"}
+)
 _WRAPPERS = """
 decorated_definition export_statement template_declaration lexical_declaration
 variable_declaration type_declaration ambient_declaration declaration_list
@@ -54,6 +56,9 @@ identifier type_identifier simple_identifier field_identifier property_identifie
 function_name message_name service_name enum_name rpc_name object_reference word variable_name
 """
 NAMES = frozenset(_NAMES.split())
+# JavaScript also binds functions to properties: `exports.go = () => 1`, `{go: function () {}}`.
+SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
+ASSIGNMENTS = {"assignment_expression": ("left", "right"), "pair": ("key", "value")}
 # Languages in which every definition is a call or a block.
 GENERAL = {"elixir": "call", "hcl": "block"}
 CALLS_THAT_DEFINE = {"def", "defp", "defmodule", "defmacro", "defprotocol", "defimpl"}
@@ -72,6 +77,7 @@ _DECLARING = """
 expression_statement const_declaration var_declaration var_spec_list field_declaration
 variable_declaration lexical_declaration export_statement declaration_command class_body
 field_declaration_list declaration_list declaration static_final_declaration_list block
+assignment_expression object
 """
 DECLARING = frozenset(_DECLARING.split())
 LISTS = frozenset({"pattern_list", "tuple_pattern", "variable_list", "variable_declaration"})
@@ -81,6 +87,9 @@ _CONSTANT_WORDS = re.compile(r"(?:\w+\s+)*?(?:const|static|final|readonly)\b")
 _RECEIVER = re.compile(r"(\w+)\s*(?:\[[^\]]*\])?\s*,?\s*\)$")
 """Matches the receiver type of a Go method."""
 _IDENTIFIER = re.compile(r"\$?([^\W\d]\w*)")
+_EXPORTS = re.compile(r"(?:module\.)?exports\.")
+_IMPLIED = re.compile(r"^(?:(?:module\.)?exports(?:\.|$)|this\.)|\bprototype\.")
+_PROPERTY = re.compile(r"[\w$.#]+")
 
 
 @dataclass(slots=True)
@@ -230,6 +239,8 @@ def _defines(node: "Node") -> bool:
 
 
 def _name(node: "Node", language: str) -> str:
+    if node.type in ASSIGNMENTS and language in SCRIPTS:
+        return _assigned_name(node)
     if not (_defines(node) or node.type == GENERAL.get(language)):
         return ""
     if node.type == "call":
@@ -242,6 +253,18 @@ def _name(node: "Node", language: str) -> str:
     name = _text(named).partition("(")[0].strip() if named else ""
     received = _RECEIVER.search(_text(node.child_by_field_name("receiver")))
     return f"{received[1]}.{name}" if name and received else name
+
+
+def _assigned_name(node: "Node") -> str:
+    """Return the name of a function that is assigned to a property, or of any export."""
+    target, value = (node.child_by_field_name(part) for part in ASSIGNMENTS[node.type])
+    written = _text(target).strip("'\"")
+    is_function = value is not None and value.type in FUNCTIONS
+    if value is None or not (is_function or _EXPORTS.match(written)):
+        return ""
+    name = _IMPLIED.sub("", written)
+    own = _text(value.child_by_field_name("name")) if is_function else ""
+    return name if _PROPERTY.fullmatch(name) else own
 
 
 def _declared(node: "Node") -> "Node | None":

@@ -46,6 +46,12 @@ def test_what_is_defined_is_known_by_its_qualified_name() -> None:
     assert cut(CODE).symbols == ["Shop", "Shop.small", "Shop.long", "after", "LIMIT"]
 
 
+def test_every_name_of_a_long_file_is_known() -> None:
+    text = "".join(f"def step_{n}(): ...\n" for n in range(5000))
+
+    assert cut(text).symbols[-1] == "step_4999"
+
+
 def test_a_long_function_is_split_between_its_statements() -> None:
     chunks = [chunk for chunk in cut(CODE).chunks if chunk.symbols == ("Shop.long",)]
 
@@ -89,6 +95,14 @@ def test_small_neighbours_share_a_chunk_and_tell_all_their_names() -> None:
         ("a.kt", "class A {\n  fun go() {\n  }\n}\n", ["A", "A.go"]),
         ("a.swift", "class A {\n  func go() {\n  }\n}\n", ["A", "A.go"]),
         ("a.scala", "object A {\n  def go() = {\n  }\n}\n", ["A", "A.go"]),
+        (
+            "a.js",
+            "exports.baz = function () {\n  return 1\n}\nexports.LIMIT = 3\n"
+            "Foo.prototype.bar = () => 1\nmodule.exports = {stop: function () {}, 'n': 4}\n"
+            "function Cart() {\n  this.clear = function () {\n    a.b = 3\n  }\n}\n"
+            "list['a b'] = function () {}\nmodule.exports = function main() {}\n",
+            ["baz", "LIMIT", "Foo.bar", "stop", "Cart", "Cart.clear", "main"],
+        ),
         ("a.ex", "defmodule A.B do\n  def go(x) do\n    x\n  end\nend\n", ["A.B", "A.B.go"]),
         ("a.lua", "function M.go()\n  return 1\nend\n", ["M.go"]),
         ("run", "#!/usr/bin/env bash\ngo() {\n  echo\n}\n", ["go"]),
