@@ -5,8 +5,16 @@ from collections.abc import Iterator, Sequence
 
 from repositories.grammar import Definition, Outline
 
-_MARKDOWN = re.compile(r"(#{1,6})\s+(.+?)(?:\s+#+)?\s*$")
-_FENCE = re.compile(r"\s*(```|~~~)")
+# Markdown, as CommonMark defines it
+_MARKED = re.compile(r" {0,3}(#{1,6})\s+(.+?)(?:\s+#+)?\s*$")
+_UNDERLINED = re.compile(r" {0,3}([=-])\1*\s*$")
+_FENCE = re.compile(r"\s*(`{3,}(?=[^`]*$)|~{3,})")
+_TITLE = re.compile(r"(?![>|<]|[-+*]\s|\d+[.)]\s|[-*_=]+\s*$|`{3}|~{3})\S")
+"""Matches the first line of a paragraph, not of a list, quote, table or HTML block."""
+_BORDERS = (re.compile(r"\s*$"), _MARKED, _UNDERLINED, _FENCE)
+_FRONT_MATTER = {"---": ("---", "..."), "+++": ("+++",)}
+"""The lines that end metadata, by the first line of the text."""
+
 _UNDERLINE = re.compile(r"([=\-~^\"'#*+`:.])\1{2,}\s*$")
 
 Heading = tuple[int, int, str]
@@ -30,12 +38,38 @@ def outline(lines: Sequence[str], language: str) -> Outline:
 
 
 def _of_markdown(lines: Sequence[str]) -> Iterator[Heading]:
+    """Yield headings outside of metadata and fenced code."""
     fence = ""
-    for number, line in enumerate(lines):
-        if mark := _FENCE.match(line):
-            fence = "" if mark[1] == fence else fence or mark[1]
-        elif not fence and (found := _MARKDOWN.match(line)):
+    for number in range(_start_of_content(lines), len(lines)):
+        line = lines[number]
+        if fence:
+            fence = "" if _closes(line, fence) else fence
+        elif mark := _FENCE.match(line):
+            fence = mark[1]
+        elif found := _MARKED.match(line):
             yield number, len(found[1]), found[2]
+        elif (found := _UNDERLINED.match(line)) and _is_title(lines, number - 1):
+            yield number - 1, "=-".index(found[1]) + 1, lines[number - 1].strip()
+
+
+def _start_of_content(lines: Sequence[str]) -> int:
+    """Return the number of the first line after the metadata, if there is any."""
+    if not any(line.strip() for line in lines[1:2]):  # a line across the page, not metadata
+        return 0
+    ends = _FRONT_MATTER.get(lines[0].rstrip(), ())
+    return next((n + 1 for n in range(1, len(lines)) if lines[n].rstrip() in ends), 0)
+
+
+def _closes(line: str, fence: str) -> bool:
+    mark = line.strip()
+    return mark.startswith(fence) and not mark.strip(fence[0])
+
+
+def _is_title(lines: Sequence[str], number: int) -> bool:
+    """Return whether the line may be a title: the first line of a paragraph."""
+    if number < 0 or not _TITLE.match(lines[number]):
+        return False
+    return number == 0 or any(pattern.match(lines[number - 1]) for pattern in _BORDERS)
 
 
 def _of_rst(lines: Sequence[str]) -> Iterator[Heading]:
