@@ -167,7 +167,8 @@ def find(
 ) -> Matches:
     """Return the best matches by words and meaning among what the caller may see.
 
-    Files, which have no tags, are at most half of the results unless a kind is given.
+    Files, which have no tags, are at most half of the results unless a kind is given; a single
+    result may be a file.
     """
     within = caller.projects
     if project_path or git_remote:
@@ -182,7 +183,7 @@ def find(
         return Matches([], NO_TAGS)
     if kind == "checkpoint" or tags:
         return found
-    most = limit if kind else limit // SHARE_OF_FILES
+    most = limit if kind else max(1, limit // SHARE_OF_FILES)
     return _together(found, _find_files(query, within, most), limit)
 
 
@@ -205,8 +206,6 @@ def _find_checkpoints(
 
 
 def _find_files(query: str, within: frozenset[int] | None, limit: int) -> Matches:
-    if not limit:
-        return Matches([], None)
     found = repositories.find_files(query, within, limit)
     return Matches(found.files, found.notice)
 

@@ -37,7 +37,17 @@ def kinds(call: Call, **arguments: Any) -> list[str]:
 def test_files_are_at_most_half_of_an_answer(shop: Folder, call: Call) -> None:
     assert kinds(call, top_k=4) == ["checkpoint"] * 2 + ["file"] * 2
     assert kinds(call, top_k=6) == ["checkpoint"] * 2 + ["file"] * 3
-    assert kinds(call, top_k=1) == ["checkpoint"]
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"), [("Zeppelin 1 flies", "checkpoint"), ("def return", "file")]
+)
+def test_a_single_result_is_the_best_one_of_any_kind(
+    shop: Folder, call: Call, query: str, kind: str
+) -> None:
+    (result,) = call("checkpoint_search", query=query, top_k=1).results
+
+    assert result.kind == kind
 
 
 def test_one_kind_can_be_asked_for(shop: Folder, call: Call) -> None:
