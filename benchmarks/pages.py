@@ -12,6 +12,7 @@ from benchmarks.checkpoints import asked, figures
 WARM = 5
 ASKED = 100 + WARM
 SEARCH = "/dashboard/search/"
+ADMIN_LIST = "/admin/checkpoints/checkpoint/"
 KEPT = server.ROOT / ".contextd-bench-pages"
 
 
@@ -31,21 +32,36 @@ def pages(first: int, project: int) -> dict[str, list[str]]:
         "related records": [f"{record}related/" for record in records],
         "live calls": ["/dashboard/live/"] * ASKED,
         "live calls, one tool": ["/dashboard/live/?operation=remediation_feedback"] * ASKED,
+        "admin, list": [ADMIN_LIST] * ASKED,
+        "admin, search by meaning": [f"{ADMIN_LIST}?{urlencode({'q': f'{q}.'})}" for q in queries],
     }
 
 
-def measure(port: int, addresses: Sequence[str]) -> list[float]:
+def session_of_superuser() -> str:
+    """Return the cookie of a superuser who is logged in."""
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    user, _ = User.objects.get_or_create(username="bench", is_superuser=True, is_staff=True)
+    browser = Client()
+    browser.force_login(user)
+    return browser.cookies.output(header="", attrs=[]).strip()
+
+
+def measure(port: int, cookie: str, addresses: Sequence[str]) -> list[float]:
     """Time whole pages over one connection, in milliseconds."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    times = list(islice(timed(connection, addresses), ASKED))
+    times = list(islice(timed(connection, cookie, addresses), ASKED))
     connection.close()
     return times[WARM:]
 
 
-def timed(connection: http.client.HTTPConnection, addresses: Sequence[str]) -> Iterator[float]:
+def timed(
+    connection: http.client.HTTPConnection, cookie: str, addresses: Sequence[str]
+) -> Iterator[float]:
     for address in addresses:
         started = time.perf_counter()
-        connection.request("GET", address)
+        connection.request("GET", address, headers={"Cookie": cookie})
         answer = connection.getresponse()
         answer.read()
         yield (time.perf_counter() - started) * 1000
@@ -63,8 +79,9 @@ def main() -> None:
         filled = crowded.fill()
         server.wait_until_idle(running)
         first, project = Checkpoint.objects.earliest("pk").pk, Project.objects.earliest("pk").pk
+        cookie = session_of_superuser()
         rows = [
-            [name, *figures(measure(running.port, addresses))]
+            [name, *figures(measure(running.port, cookie, addresses))]
             for name, addresses in pages(first, project).items()
         ]
     text = (

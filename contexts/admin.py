@@ -289,7 +289,6 @@ class AuditEntryAdmin(Exportable, ReadOnly, ModelAdmin[AuditEntry]):
     list_filter = ["was_allowed", "outcome", "door", InContext, "at"]
     list_select_related = ["user"]
     search_fields = ["principal", "user__username", "operation", "client", "connection"]
-    show_full_result_count = False
     fields = [
         *("at", "principal", "user", "operation", "context", "door", "client", "connection"),
         *("outcome", "was_allowed", "rounded_milliseconds"),

@@ -93,7 +93,6 @@ class LogEntryAdmin(Exportable, ReadOnly, ModelAdmin[LogEntry]):
     list_filter = ["action_flag", "content_type", "user", "action_time"]
     list_select_related = ["user", "content_type"]
     search_fields = ["object_repr", "change_message", "user__username"]
-    show_full_result_count = False
 
     @admin.display(description="record")
     def record(self, entry: LogEntry) -> str:
