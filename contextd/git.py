@@ -6,7 +6,8 @@ from pathlib import Path
 
 # The folder may belong to another user. None of its settings may start a program.
 GIT = ("git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
-NOT_IGNORED = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+TRACKED = ("ls-files", "-z", "--cached")
+NOT_IGNORED = (*TRACKED, "--others", "--exclude-standard")
 
 
 def ask(folder: Path, *arguments: str, seconds: float) -> "subprocess.CompletedProcess[bytes]":

@@ -88,8 +88,10 @@ class Run:
         self._done = self._total = 0
 
     def go(self) -> Tally:
-        paths = oldest_first(self._root, listing.files_in(self._root))
-        for batch in in_batches(self._changed(paths)):
+        listed = listing.files_in(self._root)
+        for folder, error in listed.failures.items():
+            self._fail_to_read(folder, error)
+        for batch in in_batches(self._changed(oldest_first(self._root, listed.paths))):
             self._index(batch)
         self._forget(
             pk
@@ -135,8 +137,8 @@ class Run:
         if path != replace_unstorable(path):
             self._tally.fail(replace_unstorable(path), "its name is not UTF-8")
             return None
-        verdict = self._selection.verdict(path)
         try:
+            verdict = self._selection.verdict(path)
             if verdict.reason:
                 raise Skipped(verdict.reason)
             return self._reader.read(path, whatever=verdict.whatever)
@@ -145,9 +147,13 @@ class Run:
         except (FileNotFoundError, NotADirectoryError):
             pass  # git also lists deleted files until that is committed
         except OSError as error:
-            self._unreadable.add(path)
-            self._tally.fail(path, error.strerror or str(error))
+            self._fail_to_read(path, error.strerror or str(error))
         return None
+
+    def _fail_to_read(self, path: str, error: str) -> None:
+        """Report the path, and keep what is indexed of it."""
+        self._unreadable.add(path)
+        self._tally.fail(replace_unstorable(path), error)
 
     def _may_be_there(self, path: str) -> bool:
         """Return whether it may exist although it, or a parent folder, could not be read."""

@@ -1,71 +1,131 @@
 """List the files of a folder: those git does not ignore or, without git, all not ignored."""
 
 import os
+import re
 import subprocess
-from collections.abc import Collection, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
 
 from contextd import git
 from contextd.errors import Internal
-from repositories import rules
+from repositories import roots, rules
 from repositories.ignoring import Ignores
 from repositories.rules import Reason
 
 GIT_SECONDS = 120
-MAX_COMPLAINT = 300
+MAX_COMPLAINT_CHARACTERS = 300
+GIT_IGNORE_FILE = ".gitignore"
 OWN_IGNORE_FILE = ".contextdignore"
+_NOT_OPENED = re.compile(r"^warning: could not open directory '(.+)': (.+)$", re.MULTILINE)
+_NOT_APPLIED = re.compile(
+    r"^warning: unable to access '((?:.*/)?(?:\.gitignore|info/exclude))': (.+)$", re.MULTILINE
+)
 
 
 class NotARepository(Exception):
     """Raised if `.git` is not a valid repository."""
 
 
-def files_in(root: Path) -> Iterator[str]:
-    """Yield paths relative to `root`, with `/`; some may be deleted, links or not files."""
-    listed = _listed_by_git(root)
-    if listed is None:
-        yield from _walk(root)
-        return
-    for path in listed:
-        if path.endswith("/"):
-            continue  # a nested repository that is not a submodule
-        if os.path.isdir(root / path) and not os.path.islink(root / path):
-            if is_real(root / path):
-                yield from (f"{path}/{inside}" for inside in files_in(root / path))
-        else:
-            yield path
+@dataclass(slots=True)
+class Listing:
+    """Paths relative to a root, with `/`; some may be deleted, links or not files.
+
+    `failures` has the folders that could not be listed completely, `.` for the root, with the
+    reason: they or their ignore files cannot be read.
+    """
+
+    paths: list[str] = field(default_factory=list)
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def add(self, folder: str, inner: "Listing") -> None:
+        """Add the listing of a folder in this one."""
+        self.paths += [f"{folder}/{path}" for path in inner.paths]
+        for path, error in inner.failures.items():
+            self.failures[str(PurePosixPath(folder, path))] = error
 
 
-def is_real(path: Path) -> bool:
-    """Return whether no part of the path is a link."""
-    return os.path.realpath(path) == str(path)
-
-
-def _listed_by_git(root: Path) -> Sequence[str] | None:
-    """Return git's files; None outside of a work tree, or in a folder that it ignores.
+def files_in(root: Path) -> Listing:
+    """List what git does not ignore; outside of a work tree, what no ignore file excludes.
 
     Raises Internal if git fails, since ignored files must not be indexed then.
     """
-    if not _is_in_work_tree(root) or not _git(root, "check-ignore", "-q", ".", fine={0, 1})[0]:
-        return None
-    _, listed = _git(root, *git.NOT_IGNORED)
-    return [path for path in listed.split("\0") if path]
+    by_git = _listed_by_git(root)
+    if by_git is None:
+        return _walk(root)
+    listing = Listing(failures=by_git.failures)
+    for path in by_git.paths:
+        if path.endswith("/"):
+            continue  # a nested repository that is not a submodule
+        if os.path.isdir(root / path) and not os.path.islink(root / path):
+            if roots.is_real(root / path):
+                listing.add(path, files_in(root / path))
+        else:
+            listing.paths.append(path)
+    return listing
 
 
-def _is_in_work_tree(root: Path) -> bool:
-    if not any(os.path.lexists(folder / ".git") for folder in (root, *root.parents)):
-        return False
-    try:
-        return _git(root, "rev-parse", "--is-inside-work-tree")[1].strip() == "true"
-    except NotARepository:
-        return False
+def _listed_by_git(root: Path) -> Listing | None:
+    """Return git's files; None outside of a work tree, or in a folder that it ignores.
 
-
-def _git(root: Path, *arguments: str, fine: Collection[int] = (0,)) -> tuple[int, str]:
-    """Return exit status and output.
-
-    Raises NotARepository, or Internal if the status is not `fine` or git cannot run.
+    Where git cannot read an ignore file, untracked files are left out.
     """
+    prefix = _prefix_in_work_tree(root)
+    if prefix is None or (prefix and _is_ignored_by_git(root)):
+        return None
+    listed = _git(root, *git.NOT_IGNORED)
+    failures = _failures(os.fsdecode(listed.stderr), prefix)
+    paths = _paths(listed.stdout)
+    if failures:
+        tracked = set(_paths(_git(root, *git.TRACKED).stdout))
+        paths = [path for path in paths if path in tracked or not _is_below(path, failures)]
+    return Listing(paths, failures)
+
+
+def _paths(listed: bytes) -> list[str]:
+    return [path for path in os.fsdecode(listed).split("\0") if path]
+
+
+def _prefix_in_work_tree(root: Path) -> str | None:
+    """Return the path of `root` in its work tree, empty for the top level; None outside of one."""
+    if not any(os.path.lexists(folder / ".git") for folder in (root, *root.parents)):
+        return None
+    try:
+        answer = _git(root, "rev-parse", "--is-inside-work-tree", "--show-prefix").stdout
+    except NotARepository:
+        return None
+    is_inside, _, prefix = os.fsdecode(answer).partition("\n")
+    return prefix.removesuffix("\n") if is_inside == "true" else None
+
+
+def _is_ignored_by_git(folder: Path) -> bool:
+    return _git(folder, "check-ignore", "-q", ".", fine={0, 1}).returncode == 0
+
+
+def _failures(complaints: str, prefix: str) -> dict[str, str]:
+    """Return the folders, relative to the prefix, that git warns about, with the reason."""
+    failures = dict(_NOT_OPENED.findall(complaints))
+    for file, reason in _NOT_APPLIED.findall(complaints):
+        place = PurePosixPath(file)
+        folder = "." if place.name == "exclude" else str(place.parent)
+        failures[folder] = f"{place.name} cannot be read: {reason}"
+    return {_relative(folder, prefix): reason for folder, reason in failures.items()}
+
+
+def _relative(folder: str, prefix: str) -> str:
+    """Return the folder relative to the prefix; `.` if it is a parent of the prefix."""
+    place = PurePosixPath(folder)
+    return str(place.relative_to(prefix)) if place.is_relative_to(prefix) else "."
+
+
+def _is_below(path: str, folders: Iterable[str]) -> bool:
+    return any(PurePosixPath(path).is_relative_to(folder) for folder in folders)
+
+
+def _git(
+    root: Path, *arguments: str, fine: Collection[int] = (0,)
+) -> "subprocess.CompletedProcess[bytes]":
+    """Run git. Raises NotARepository, or Internal if the status is not `fine` or it cannot run."""
     try:
         ended = git.ask(root, *arguments, seconds=GIT_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -74,40 +134,46 @@ def _git(root: Path, *arguments: str, fine: Collection[int] = (0,)) -> tuple[int
         complaint = ended.stderr.decode(errors="replace").strip()
         if "not a git repository" in complaint:
             raise NotARepository
-        raise Internal(f"git {arguments[0]} failed in {root}: {complaint[:MAX_COMPLAINT]}")
-    return ended.returncode, os.fsdecode(ended.stdout)
+        shown = complaint[:MAX_COMPLAINT_CHARACTERS]
+        raise Internal(f"git {arguments[0]} failed in {root}: {shown}")
+    return ended
 
 
-def _walk(root: Path) -> Iterator[str]:
-    """Walk without following links, so cycles end; yield folders that cannot be opened."""
-    ignores = Ignores(root, [".gitignore", OWN_IGNORE_FILE])
+def _walk(root: Path) -> Listing:
+    """Walk without following links, so cycles end."""
+    ignores = Ignores(root, [GIT_IGNORE_FILE, OWN_IGNORE_FILE])
+    listing = Listing()
     folders = [""]
     while folders:
         folder = folders.pop()
-        entries = _entries(root / folder)
-        if entries is None:
-            yield folder or "."
-        for entry in entries or ():
-            path = f"{folder}/{entry.name}" if folder else entry.name
-            if not entry.is_dir(follow_symlinks=False):
-                if not ignores.verdict(path):
-                    yield path
-            elif not _is_left_out(ignores, path):
-                folders.append(path)
+        try:
+            files, inner = _sorted_entries(root, folder, ignores)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            listing.failures[folder or "."] = error.strerror or str(error)
+        else:
+            listing.paths += files
+            folders += inner
+    return listing
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]] | None:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return None
+def _sorted_entries(root: Path, folder: str, ignores: Ignores) -> tuple[list[str], list[str]]:
+    """Return the files and the folders in a folder that are not ignored."""
+    with os.scandir(root / folder) as entries:
+        known = {
+            f"{folder}/{entry.name}" if folder else entry.name: entry.is_dir(follow_symlinks=False)
+            for entry in sorted(entries, key=lambda entry: entry.name)
+        }
+    files = [path for path, is_folder in known.items() if not (is_folder or ignores.verdict(path))]
+    folders = [path for path, is_folder in known.items() if is_folder]
+    return files, [path for path in folders if not _is_left_out(ignores, path)]
 
 
 def _is_left_out(ignores: Ignores, folder: str) -> bool:
     """Return whether an ignore file or our own rules exclude the folder, to skip huge trees."""
     verdict = ignores.verdict(folder, is_folder=True)
-    if verdict is None:
-        is_vendored = rules.by_name(f"{folder}/") is Reason.VENDORED
-        return is_vendored and not ignores.re_includes_below(folder)
-    return verdict
+    if verdict is None and rules.by_name(f"{folder}/") is Reason.VENDORED:
+        is_included = ignores.verdict_within(folder, is_folder=True) is False
+        return not (is_included or ignores.re_includes_below(folder))
+    return bool(verdict)

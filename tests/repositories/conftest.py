@@ -11,6 +11,7 @@ from contextd import pipeline
 from contextd.callers import Caller
 from contextd.models import Job
 from repositories import services
+from repositories.models import SourceFile
 from tests.conftest import Call
 
 
@@ -74,6 +75,11 @@ def index(call: Call, local: Caller, settings: Any) -> Index:
         return pipeline.call("index_status", {"job_id": str(started.job_id)}, local)
 
     return index
+
+
+def indexed() -> set[str]:
+    """Paths of the indexed files."""
+    return set(SourceFile.objects.values_list("path", flat=True))
 
 
 def found(call: Call, query: str, **arguments: Any) -> list[str]:

@@ -162,7 +162,7 @@ def test_a_git_that_fails_ends_the_run(clone: Folder, index: Index, call: Call) 
     services.index(started.job_id)
 
     job = Job.objects.get(pk=started.job_id)
-    assert (job.state, "git check-ignore failed" in job.error) == (Job.State.FAILED, True)
+    assert (job.state, "git ls-files failed" in job.error) == (Job.State.FAILED, True)
     assert found(call, "zeppelin") == ["a.py"]
 
 

@@ -10,17 +10,13 @@ import pytest
 
 from contextd.errors import Invalid
 from repositories import listing
-from repositories.models import SourceFile
+from repositories.reading import Reader, Skipped
 from repositories.rules import Reason
 from tests.conftest import Call
-from tests.repositories.conftest import Folder, Index
+from tests.repositories.conftest import Folder, Index, indexed
 
 CODE = "x = 1\n"
 MAX_FILE_BYTES = 30_000
-
-
-def indexed() -> set[str]:
-    return set(SourceFile.objects.values_list("path", flat=True))
 
 
 def test_of_a_work_tree_what_git_does_not_ignore(clone: Folder, index: Index) -> None:
@@ -94,7 +90,7 @@ def test_a_submodule_behind_a_link_is_none_of_ours(clone: Folder, tmp_path: Path
     (clone.path / "deps").rename(tmp_path / "elsewhere")
     (clone.path / "deps").symlink_to(tmp_path / "elsewhere")
 
-    assert set(listing.files_in(clone.path)) == {".gitmodules", "deps"}
+    assert set(listing.files_in(clone.path).paths) == {".gitmodules", "deps"}
 
 
 def test_elsewhere_ignore_files_count_for_their_folders_the_nearest_first(
@@ -254,6 +250,23 @@ def test_a_tracked_folder_that_became_a_link_leads_nowhere(
     assert indexed() == set()
 
 
+def test_a_folder_that_a_link_replaces_during_a_run_leads_nowhere(
+    folder: Folder, tmp_path: Path
+) -> None:
+    outside = Folder(tmp_path / "outside")
+    outside.write({"b.py": "zeppelin = 1\n"})
+    folder.write({"inner/a.py": CODE, "inner/b.py": CODE})
+    reader = Reader(folder.path, MAX_FILE_BYTES)
+    reader.read("inner/a.py")
+    (folder.path / "inner").rename(tmp_path / "moved")
+    (folder.path / "inner").symlink_to(outside.path)
+
+    with pytest.raises(Skipped) as skipped:
+        reader.read("inner/b.py")
+
+    assert skipped.value.reason == Reason.LINK
+
+
 def test_pipes_are_not_waited_for(folder: Folder, index: Index) -> None:
     os.mkfifo(folder.path / "pipe")
 
@@ -301,7 +314,7 @@ def test_one_file_that_cannot_be_read_does_not_stop_the_others(
     }
 
 
-@pytest.mark.parametrize("locked", ["inner", "inner/b.py"])
+@pytest.mark.parametrize("locked", ["inner", "b.py"])
 def test_what_cannot_be_read_this_time_stays_as_it_was(
     locked: str, folder: Folder, index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
