@@ -5,7 +5,9 @@ from django.contrib import admin, messages
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 
+from contextd import auth
 from contextd.admin import Exportable, ModelAdmin, NotEditable, ReadOnly, Rows, SearchByMeaning
+from contextd.errors import NotAllowed
 from repositories import services
 from repositories.models import Repository, SourceFile
 
@@ -66,9 +68,12 @@ class RepositoryAdmin(Exportable, NotEditable, ModelAdmin[Repository]):
 
     @admin.action(description="Index the selected repositories again", permissions=["delete"])
     def index_selected(self, request: HttpRequest, queryset: QuerySet[Repository]) -> None:
-        started = [
-            services.submit(repository, f"user:{request.user.pk}") for repository in queryset
-        ]
+        caller = auth.caller_of_admin(request)
+        try:
+            started = [services.index_again(caller, repository) for repository in queryset]
+        except NotAllowed as error:
+            messages.error(request, error.message)
+            return
         messages.success(
             request, f"{len(started)} are being indexed again; see the column Last run"
         )

@@ -296,7 +296,7 @@ def score_of(hits: Sequence[search.Hit]) -> float:
 
 
 def present(found: Mapping[int, Found]) -> Iterator[tuple[SourceFile, Found]]:
-    """Yield each file once, in the given order, without files deleted since.
+    """Yield each file once, in the given order, without files deleted or replaced by links since.
 
     Copies of a file in several work trees of a project count as one.
     """
@@ -309,7 +309,7 @@ def present(found: Mapping[int, Found]) -> Iterator[tuple[SourceFile, Found]]:
             root = Path(file.repository.path)
             place = root / file.path
             copy = (file.repository.project_id, file.path, file.digest)
-            is_there = os.path.isfile(place) if is_readable(root) else lies_elsewhere(root)
+            is_there = roots.is_file(place) if is_readable(root) else lies_elsewhere(root)
             if is_there and seen.isdisjoint((place, copy)):
                 seen |= {place, copy}
                 yield file, one

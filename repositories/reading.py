@@ -5,15 +5,12 @@ import errno
 import os
 import stat
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from repositories import rules
-from repositories.listing import is_real
 from repositories.rules import Reason
 
 BINARY_WITHIN = 8000
-FOLDERS_REMEMBERED = 10_000
 MAX_CONTROL_SHARE = 0.01
 _CONTROL = bytes({*range(32)} - {*b"\t\n\f\r\x1b"})
 # The byte order mark of UTF-32 begins like that of UTF-16.
@@ -23,7 +20,11 @@ _WIDE = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_LINK_ERRORS = {errno.ELOOP, errno.EMLINK}
+# O_PATH, if the system has it, needs no permission to list the folder.
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Non-blocking, since opening a pipe would wait for a writer.
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_LINK_ERRORS = {errno.ELOOP, errno.EMLINK, errno.ENOTDIR}
 
 
 class Skipped(Exception):
@@ -45,19 +46,16 @@ class SourceText:
 
 
 class Reader:
-    """Reads below `root`, which is a real path."""
+    """Reads below `root`, which is a real path. Follows no link, even if one appears later."""
 
     def __init__(self, root: Path, max_size: int) -> None:
         self._root, self._max_size = root, max_size
-        self._lies_here = lru_cache(FOLDERS_REMEMBERED)(self._is_real)
 
     def read(self, path: str, *, whatever: bool = False) -> SourceText:
         """Read a file. Raises Skipped, FileNotFoundError or NotADirectoryError if gone, or OSError.
 
         `whatever` is true for files that their owner includes although they look generated.
         """
-        if not self._lies_here(os.path.dirname(path)):
-            raise Skipped(Reason.LINK)
         content, status = self._content(path)
         text = decoded(content)
         reason = rules.by_content(path, text)
@@ -66,16 +64,7 @@ class Reader:
         return SourceText(path, text, status.st_size, status.st_mtime_ns)
 
     def _content(self, path: str) -> tuple[bytes, os.stat_result]:
-        # Non-blocking, since opening a pipe would wait for a writer.
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        try:
-            descriptor = os.open(self._root / path, flags)
-        except OSError as error:
-            if error.errno in _LINK_ERRORS:
-                raise Skipped(Reason.LINK) from None
-            if error.errno == errno.ENXIO:
-                raise Skipped(Reason.SPECIAL) from None
-            raise
+        descriptor = _opened(self._root / path)
         try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
@@ -87,8 +76,35 @@ class Reader:
         finally:
             os.close(descriptor)
 
-    def _is_real(self, folder: str) -> bool:
-        return is_real(self._root / folder)
+
+def _opened(place: Path) -> int:
+    """Open each folder from its parent, since a check of the whole path may be outdated."""
+    root, *folders, name = place.parts
+    parent = os.open(root, _FOLDER)
+    try:
+        for folder in folders:
+            inner = _opened_in(parent, folder, _FOLDER)
+            os.close(parent)
+            parent = inner
+        return _opened_in(parent, name, _FILE)
+    finally:
+        os.close(parent)
+
+
+def _opened_in(parent: int, name: str, flags: int) -> int:
+    """Open without following a link. Raises Skipped for a link or a special file, or OSError."""
+    try:
+        return os.open(name, flags, dir_fd=parent)
+    except OSError as error:
+        if error.errno in _LINK_ERRORS and _is_link(parent, name):
+            raise Skipped(Reason.LINK) from None
+        if error.errno == errno.ENXIO:
+            raise Skipped(Reason.SPECIAL) from None
+        raise
+
+
+def _is_link(parent: int, name: str) -> bool:
+    return stat.S_ISLNK(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
 
 
 def decoded(content: bytes) -> str:

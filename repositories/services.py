@@ -179,11 +179,7 @@ def _move(repository: Repository, project: Project) -> None:
 def _repository(caller: Caller, project: Project, folder: Path) -> Repository:
     repository, _ = Repository.objects.get_or_create(
         path=str(folder),
-        defaults={
-            "project": project,
-            "created_by": caller.principal,
-            "max_file_size": 0,
-        },
+        defaults={"project": project, "created_by": caller.principal, "max_file_size": 0},
     )
     if not caller.sees(repository.project_id):
         raise NotAllowed(
@@ -191,6 +187,12 @@ def _repository(caller: Caller, project: Project, folder: Path) -> Repository:
             field="path",
         )
     return repository
+
+
+def index_again(caller: Caller, repository: Repository) -> Started:
+    """Run with the last options. Raises NotAllowed if the caller may not index folders."""
+    roots.ensure_may_index(caller)
+    return submit(repository, caller.principal)
 
 
 def submit(repository: Repository, principal: str, *, queued: bool = True) -> Started:
@@ -304,11 +306,7 @@ def find(
 ) -> Matches:
     """Return the best files of the projects the caller may see."""
     scope = finding.scope_of(
-        caller,
-        project_path=project_path,
-        git_remote=git_remote,
-        paths=paths,
-        languages=languages,
+        caller, project_path=project_path, git_remote=git_remote, paths=paths, languages=languages
     )
     if scope is None:
         place = projects.describe_location(project_path, git_remote)

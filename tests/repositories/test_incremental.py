@@ -1,6 +1,7 @@
 """A second run does what has changed, and nothing else."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -69,7 +70,21 @@ def test_what_is_deleted_or_renamed_is_not_found_any_more(
     assert Embedding.objects.count() <= Passage.objects.count() == 1
 
 
-def test_a_file_that_is_gone_since_the_last_run_is_not_told(indexed: Folder, call: Call) -> None:
+@pytest.mark.parametrize("part", ["src/b.py", "src"])
+def test_a_file_that_a_link_has_replaced_is_not_found(
+    folder: Folder, index: Index, call: Call, tmp_path: Path, part: str
+) -> None:
+    folder.write({"src/b.py": "def zeppelin():\n    pass\n"})
+    index(folder)
+    (folder.path / part).rename(tmp_path / "outside")
+    (folder.path / part).symlink_to(tmp_path / "outside")
+
+    assert found(call, "zeppelin") == []
+
+
+def test_a_file_that_was_deleted_since_the_last_run_is_not_found(
+    indexed: Folder, call: Call
+) -> None:
     (indexed.path / "alpha.py").unlink()
 
     assert found(call, "zeppelin") == []

@@ -37,6 +37,7 @@ def test_they_are_listed_with_their_last_run(admin_client: Client, shop: Folder)
 
 
 def test_one_is_indexed_again(admin_client: Client, shop: Folder) -> None:
+    admin_client.defaults["HTTP_HOST"] = "localhost"
     (shop.path / "a.py").unlink()
 
     page = act(admin_client, "index_selected")
@@ -46,6 +47,19 @@ def test_one_is_indexed_again(admin_client: Client, shop: Folder) -> None:
     assert b"queued" in admin_client.get(LIST).content
     services.index(job.pk)
     assert SourceFile.objects.get().path == "b.py"
+
+
+def test_without_roots_an_admin_on_another_machine_indexes_nothing_again(
+    admin_client: Client, shop: Folder, settings: Any
+) -> None:
+    admin_client.defaults |= {"HTTP_HOST": "localhost", "HTTP_X_FORWARDED_FOR": "192.0.2.7"}
+
+    refused = act(admin_client, "index_selected")
+    settings.CONTEXTD_INDEX_ROOTS = [str(shop.path.parent)]
+    accepted = act(admin_client, "index_selected")
+
+    assert "CONTEXTD_INDEX_ROOTS" in str(next(iter(refused.context["messages"])))
+    assert "1 are being indexed again" in str(next(iter(accepted.context["messages"])))
 
 
 def test_removed_ones_are_gone_with_their_files(admin_client: Client, shop: Folder) -> None:

@@ -68,7 +68,31 @@ def test_nobody_leaves_the_roots(
             begin(local, path)
 
 
-def test_what_is_no_folder_is_told(begin: Any, folder: Folder, local: Caller) -> None:
+def test_roots_and_folders_may_be_given_with_links(
+    begin: Any, folder: Folder, caller: Caller, settings: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(folder.path)
+    (folder.path / "api").mkdir()
+
+    for root in ("link", "shop"):
+        settings.CONTEXTD_INDEX_ROOTS = [str(tmp_path / root)]
+        for path in ("link", "shop"):
+            begin(caller, tmp_path / path / "api")
+
+    assert Repository.objects.get().path == str(folder.path / "api")
+
+
+def test_a_circular_link_does_not_lead_past_another_link(
+    begin: Any, folder: Folder, local: Caller, tmp_path: Path
+) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "link").symlink_to(folder.path)
+
+    with pytest.raises(Invalid, match="is not a folder that the server can read"):
+        begin(local, tmp_path / "loop/../link")
+
+
+def test_a_path_that_is_no_folder_is_reported(begin: Any, folder: Folder, local: Caller) -> None:
     folder.write({"a.py": "x"})
 
     for path in (folder.path / "a.py", folder.path / "nowhere"):
