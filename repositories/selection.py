@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from contextd.errors import Invalid
 from repositories import rules
 from repositories.ignoring import Ignores
 from repositories.listing import OWN_IGNORE_FILE
@@ -18,6 +19,7 @@ class Verdict:
     whatever: bool = False
 
 
+MAX_GLOB_CHARACTERS = 200
 SECRET_PARTS = 2
 """Trailing parts of the root's path checked for secrets, as in `~/.kube`."""
 
@@ -43,3 +45,18 @@ class Selection:
         if ignored is False:
             return Verdict(None, whatever=True)
         return Verdict(unwanted)
+
+
+def ensure_patterns(field: str, globs: Sequence[str]) -> None:
+    """Check that the patterns are valid, can be stored, and can match. Raises Invalid."""
+    try:
+        patterns = rules.patterns(globs).patterns
+    except ValueError as error:
+        raise Invalid(f"{field} has an invalid pattern: {error}", field=field) from None
+    for glob in globs:
+        if len(glob) > MAX_GLOB_CHARACTERS:
+            raise Invalid(f"{field} has more than {MAX_GLOB_CHARACTERS} characters", field=field)
+        if glob.lstrip("!").startswith("./"):
+            raise Invalid(f"{field} has {glob!r}, which matches nothing: omit ./", field=field)
+    if globs and not any(pattern.include for pattern in patterns):
+        raise Invalid(f"{field} has no pattern that can match a file", field=field)

@@ -13,10 +13,11 @@ from contextd.callers import Caller
 from contextd.errors import Internal, Invalid, NotAllowed, NotFound
 from contextd.models import Job, Project, get_record
 from contextd.status import has_records, health_check
-from repositories import finding, indexing, passages, roots, rules
+from repositories import finding, indexing, passages, roots, selection
 from repositories.finding import Match as Match
 from repositories.finding import Matches
 from repositories.models import Repository, SourceFile
+from repositories.selection import MAX_GLOB_CHARACTERS as MAX_GLOB_CHARACTERS
 
 DOMAIN = passages.DOMAIN
 TASK = "repositories.tasks.index"
@@ -26,7 +27,6 @@ NOTHING_INDEXED = (
     "and project_path limit the search."
 )
 MAX_BYTES = 10 * 1024 * 1024
-MAX_GLOB_CHARACTERS = 200
 ASKED = ["include_patterns", "exclude_patterns", "max_file_size"]
 KEPT_FIELDS = ["project", *ASKED]
 SEARCHED_FIELDS = ["path", "repository", "language", "size", "symbols", "modified_at", "indexed_at"]
@@ -128,8 +128,8 @@ def begin(
     queued: bool = True,
 ) -> Started:
     """Start a run over the folder, or join the one in progress."""
-    ensure_patterns("include_patterns", include_patterns)
-    ensure_patterns("exclude_patterns", exclude_patterns)
+    selection.ensure_patterns("include_patterns", include_patterns)
+    selection.ensure_patterns("exclude_patterns", exclude_patterns)
     if not 1 <= max_file_size <= MAX_BYTES:
         raise Invalid(f"max_file_size must be 1 to {MAX_BYTES} bytes", field="max_file_size")
     folder = roots.real_folder(caller, path)
@@ -144,21 +144,6 @@ def begin(
             repository.max_file_size = max_file_size
             repository.save(update_fields=KEPT_FIELDS)
     return started
-
-
-def ensure_patterns(field: str, globs: Sequence[str]) -> None:
-    """Check that the patterns are valid, can be stored, and can match. Raises Invalid."""
-    try:
-        patterns = rules.patterns(globs).patterns
-    except ValueError as error:
-        raise Invalid(f"{field} has an invalid pattern: {error}", field=field) from None
-    for glob in globs:
-        if len(glob) > MAX_GLOB_CHARACTERS:
-            raise Invalid(f"{field} has more than {MAX_GLOB_CHARACTERS} characters", field=field)
-        if glob.lstrip("!").startswith("./"):
-            raise Invalid(f"{field} has {glob!r}, which matches nothing: omit ./", field=field)
-    if globs and not any(pattern.include for pattern in patterns):
-        raise Invalid(f"{field} has no pattern that can match a file", field=field)
 
 
 def _project(caller: Caller, path: str, folder: Path) -> Project:
