@@ -100,8 +100,8 @@ class Wakeup:
         self._silence()
         serving_ends.disconnect(self._hear_end)
 
-    def _hear(self, told: changes.Announcement) -> None:
-        if isinstance(told, AccessChanged | CallsRecorded):
+    def _hear(self, change: changes.Announcement) -> None:
+        if isinstance(change, AccessChanged | CallsRecorded):
             self._loop.call_soon_threadsafe(self.event.set)
 
     def _hear_end(self, **signal: Any) -> None:

@@ -112,8 +112,8 @@ def live(request: HttpRequest, caller: Caller) -> HttpResponse:
 def live_stream(request: HttpRequest, caller: Caller) -> StreamingHttpResponse:
     """Stream table rows for `live` as any process records calls."""
     wanted = WantedCalls(caller, request.GET).wanted()
-    told = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
-    last_seen = parse_digits(told)
+    position = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
+    last_seen = parse_digits(position)
     after = calls.last_key() if last_seen is None else last_seen
     look = partial(new_calls, request, wanted)
     close_old_connections()  # Django would do it only at the end of the response

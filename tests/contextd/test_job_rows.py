@@ -94,7 +94,7 @@ def test_what_nobody_works_on_is_taken_up_three_times_at_most() -> None:
     assert "its worker has died 3 times" in again(job).error
 
 
-def test_one_that_waits_and_one_that_runs_can_be_cancelled() -> None:
+def test_waiting_and_running_jobs_can_be_cancelled() -> None:
     waiting, running = submit("a"), submit("b")
 
     def stop_midway(hold: Hold) -> dict[str, Any]:
@@ -109,19 +109,19 @@ def test_one_that_waits_and_one_that_runs_can_be_cancelled() -> None:
     assert (again(waiting).state, again(running).state) == (State.CANCELLED, State.CANCELLED)
 
 
-def test_one_that_was_cancelled_is_not_joined_though_its_worker_has_not_heard_of_it() -> None:
+def test_a_cancelled_job_is_not_joined_even_before_its_worker_notices() -> None:
     job = submit()
-    begun_anew: list[Job] = []
+    restarted: list[Job] = []
 
-    def begin_anew(hold: Hold) -> dict[str, Any]:
+    def cancel_and_submit(hold: Hold) -> dict[str, Any]:
         jobs.cancel(job.pk)
-        begun_anew.append(submit())
+        restarted.append(submit())
         hold.report(1, 3, "one")
-        pytest.fail("it is not told that it is over")
+        pytest.fail("the worker continued a cancelled job")
 
-    jobs.work(job.pk, begin_anew)
+    jobs.work(job.pk, cancel_and_submit)
 
-    (other,) = begun_anew
+    (other,) = restarted
     assert other != job
     assert (again(job).state, again(other).state) == (State.CANCELLED, State.QUEUED)
 
@@ -137,7 +137,7 @@ def test_a_job_is_cancelled_when_every_request_for_it_is_withdrawn() -> None:
     assert again(job).state == State.CANCELLED
 
 
-def test_a_cancelled_one_whose_worker_died_is_over() -> None:
+def test_a_cancelled_job_of_a_dead_worker_has_ended() -> None:
     job = submit()
     jobs._take(job.pk)
     jobs.cancel(job.pk)

@@ -18,7 +18,9 @@ jobs.defer("contextd.tasks.end_idle_sessions")
 """
 
 
-def test_a_dead_broker_is_tried_once_a_job_and_told_once(environment: Mapping[str, str]) -> None:
+def test_a_dead_broker_is_tried_once_per_job_and_logged_once(
+    environment: Mapping[str, str],
+) -> None:
     with hanging_up() as (port, calls):
         ended = subprocess.run(
             [sys.executable, "-c", QUEUE_TWICE],
@@ -35,7 +37,7 @@ def test_a_dead_broker_is_tried_once_a_job_and_told_once(environment: Mapping[st
 
 @contextmanager
 def hanging_up() -> Iterator[tuple[int, list[str]]]:
-    """A server that ends each connection at once: its port, and whoever has called."""
+    """A server that ends each connection at once: its port and its callers."""
     calls: list[str] = []
 
     def serve() -> None:

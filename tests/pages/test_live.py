@@ -28,10 +28,10 @@ from tests.contextd.holding import Held
 from tests.server import Server, web_process
 
 STREAM = "/dashboard/live/stream/"
-MOST_SECONDS = 20
-"""Less than between two beats, so that what comes in time was told."""
+MAX_WAIT_SECONDS = 20
+"""Less than between two beats, so that anything received in time was pushed."""
 EXIT_SECONDS = 10
-MOST_QUERIES = 12
+MAX_QUERIES = 12
 STREAMS = 5
 MANY = 130
 """More than are looked up at once."""
@@ -41,7 +41,7 @@ class Listening:
     """A browser's connection to the stream, which has found out that there is nothing yet."""
 
     def __init__(self, server: Server, query: str = "", **headers: str) -> None:
-        self._connection = HTTPConnection(urlsplit(server.url).netloc, timeout=MOST_SECONDS)
+        self._connection = HTTPConnection(urlsplit(server.url).netloc, timeout=MAX_WAIT_SECONDS)
         self._connection.request("GET", f"{STREAM}?{query}", headers=headers)
         self.response = self._connection.getresponse()
         while self.response.status == 200 and self.response.readline() != b": nothing new\n":
@@ -49,14 +49,14 @@ class Listening:
 
     def rows(self) -> str:
         """What the next event adds to the table; raises EOFError where the stream has ended."""
-        told: list[str] = []
-        while not told or told[-1].strip():
+        lines: list[str] = []
+        while not lines or lines[-1].strip():
             line = self.response.readline().decode()
             if not line:
                 raise EOFError
-            if told or line.startswith("data:"):
-                told.append(line)
-        return "".join(told)
+            if lines or line.startswith("data:"):
+                lines.append(line)
+        return "".join(lines)
 
     def close(self) -> None:
         self._connection.close()
@@ -113,25 +113,29 @@ def test_only_what_one_may_see_appears_and_only_as_long_as_one_may(
 
 def test_who_comes_back_misses_nothing(server: Server, happened: Happened) -> None:
     first, _ = happened("status"), happened("checkpoint_list")
-    with closing(HTTPConnection(urlsplit(server.url).netloc, timeout=MOST_SECONDS)) as connection:
+    with closing(
+        HTTPConnection(urlsplit(server.url).netloc, timeout=MAX_WAIT_SECONDS)
+    ) as connection:
         connection.request("GET", STREAM, headers={"Last-Event-ID": str(first.pk)})
         response = connection.getresponse()
-        told = [response.readline().decode() for _ in range(5)]
+        lines = [response.readline().decode() for _ in range(5)]
 
-    assert told[2:4] == ["event: calls\n", f"id: {first.pk + 1}\n"]
-    assert "checkpoint_list" in told[4]
+    assert lines[2:4] == ["event: calls\n", f"id: {first.pk + 1}\n"]
+    assert "checkpoint_list" in lines[4]
 
 
-def test_all_are_told_however_many_came_at_once(server: Server, happened: Happened) -> None:
+def test_many_calls_at_once_are_all_streamed(server: Server, happened: Happened) -> None:
     first, *others = (happened(f"operation_{number}") for number in range(1 + MANY))
-    with closing(HTTPConnection(urlsplit(server.url).netloc, timeout=MOST_SECONDS)) as connection:
+    with closing(
+        HTTPConnection(urlsplit(server.url).netloc, timeout=MAX_WAIT_SECONDS)
+    ) as connection:
         connection.request("GET", f"{STREAM}?after={first.pk}")
         response = connection.getresponse()
-        told: list[str] = []
-        while sum("<tr" in line for line in told) < MANY:
-            told.append(response.readline().decode())
+        lines: list[str] = []
+        while sum("<tr" in line for line in lines) < MANY:
+            lines.append(response.readline().decode())
 
-    assert all(any(f">{event.operation}<" in line for line in told) for event in others)
+    assert all(any(f">{event.operation}<" in line for line in lines) for event in others)
 
 
 @pytest.mark.django_db
@@ -203,7 +207,7 @@ def test_the_page_has_the_newest_without_the_stream(here: Client, happened: Happ
 
 
 @pytest.mark.django_db
-def test_what_cannot_be_chosen_is_told(here: Client, happened: Happened) -> None:
+def test_an_invalid_choice_is_reported(here: Client, happened: Happened) -> None:
     page = here.get("/dashboard/live/", {"outcome": "splendid"})
 
     assert "Select a valid choice" in page.content.decode()
@@ -216,5 +220,5 @@ def test_more_calls_ask_no_more_queries(
     for number in range(30):
         happened("status", project=Project.objects.create(name=f"p{number}"))
 
-    with django_assert_max_num_queries(MOST_QUERIES):
+    with django_assert_max_num_queries(MAX_QUERIES):
         here.get("/dashboard/live/")

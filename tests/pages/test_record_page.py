@@ -15,7 +15,7 @@ from tests.conftest import Call
 from threats.models import Threat
 from troubleshoot.models import Pattern
 
-MOST_QUERIES = 20
+MAX_QUERIES = 20
 
 
 def text_of(page: Any) -> str:
@@ -127,12 +127,12 @@ def test_it_tells_who_did_what_and_when(admin_client: Client, counted: Call) -> 
 
     page = admin_client.get(address_of("skill", skill.id))
 
-    told = [(one.who, one.what, one.note) for one in page.context["record"].history]
-    assert told[0] == ("tester", "Version 1.0.1", "pull first")
-    assert ("tester", "Version 1.0.0", "") in told
+    history = [(one.who, one.what, one.note) for one in page.context["record"].history]
+    assert history[0] == ("tester", "Version 1.0.1", "pull first")
+    assert ("tester", "Version 1.0.0", "") in history
 
 
-def test_edits_in_the_admin_are_told_by_name(
+def test_edits_in_the_admin_have_the_name_of_the_user(
     admin_client: Client, admin_user: User, counted: Call
 ) -> None:
     saved = counted("checkpoint_save", summary="Began", project_path="/w/shop")
@@ -196,7 +196,7 @@ def test_what_one_may_not_see_is_not_there(client: Client) -> None:
 
 
 @pytest.mark.django_db
-def test_a_kind_that_there_is_not_is_told(here: Client) -> None:
+def test_an_unknown_kind_is_reported(here: Client) -> None:
     page = here.get(address_of("recipe", 1))
 
     assert page.status_code == 404
@@ -207,5 +207,5 @@ def test_its_queries_are_few(here: Client, call: Call, django_assert_max_num_que
     saved = call("checkpoint_save", summary="Began", project_path="/w/shop")
     here.get(address_of("checkpoint", saved.id))
 
-    with django_assert_max_num_queries(MOST_QUERIES):
+    with django_assert_max_num_queries(MAX_QUERIES):
         here.get(address_of("checkpoint", saved.id))

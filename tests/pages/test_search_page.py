@@ -17,7 +17,7 @@ from pages import views
 from skills.models import Skill
 from tests.conftest import Call
 
-MOST_QUERIES = 60
+MAX_QUERIES = 60
 
 
 def results_of(page: Any) -> dict[str, list[str]]:
@@ -185,7 +185,7 @@ def test_its_queries_are_few(
 ) -> None:
     here.get("/dashboard/search/", {"q": "payment"})
 
-    with django_assert_max_num_queries(MOST_QUERIES):
+    with django_assert_max_num_queries(MAX_QUERIES):
         here.get("/dashboard/search/", {"q": "payment webhook"})
 
 

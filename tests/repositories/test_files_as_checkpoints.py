@@ -56,14 +56,14 @@ def test_one_kind_can_be_asked_for(shop: Folder, call: Call) -> None:
     assert kinds(call, top_k=10, tags=["air"]) == ["checkpoint"] * 2
 
 
-def test_files_with_a_tag_are_none_and_that_is_said(shop: Folder, call: Call) -> None:
+def test_files_have_no_tags_as_the_notice_says(shop: Folder, call: Call) -> None:
     found = call("checkpoint_search", query="zeppelin fly", kind="file", tags=["air"])
 
     assert found.results == []
     assert found.notice == "Files have no tags: omit the tags, or search for checkpoints."
 
 
-def test_what_is_not_embedded_yet_is_told_of_files_and_of_checkpoints(
+def test_the_notice_counts_pending_passages_of_files_and_checkpoints(
     shop: Folder, call: Call
 ) -> None:
     Embedding.objects.filter(passage__collection__domain="checkpoint").delete()

@@ -1,4 +1,4 @@
-"""The tool waits for a run, tells how far it is, and leaves it running when that takes too long."""
+"""The tool waits for a run, reports progress, and leaves a long run to the worker."""
 
 import subprocess
 import sys

@@ -74,7 +74,7 @@ def test_a_path_in_the_query_comes_first(shop: Folder, call: Call) -> None:
         assert (best(call, query).path, best(call, query).exact) == ("src/run.py", True)
 
 
-def test_a_path_is_known_in_the_forms_it_is_told_in(shop: Folder, index: Index, call: Call) -> None:
+def test_a_path_is_recognised_in_all_its_notations(shop: Folder, index: Index, call: Call) -> None:
     shop.write({".github/workflows/ci.yml": "on: push\n", "app/[id]/page.tsx": "go();\n"})
     shop.write({"Makefile": "run:\n\tgo\n"})
     index(shop)
