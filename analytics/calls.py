@@ -71,8 +71,13 @@ def use_of(caller: Caller, domain: str, record_id: int) -> Use:
     return Use(DAYS_OF_USE, found, **counted, calls=list(about[:MAX_CALLS_OF_RECORD]))
 
 
-def connected(caller: Caller) -> list[WorkSession]:
-    """Return sessions that are not over yet, the last active first."""
+def connected(caller: Caller, project: Project | None = None) -> list[WorkSession]:
+    """Return sessions that are not over yet, or those that touched the project.
+
+    The last active session comes first.
+    """
     since = timezone.now() - PAUSE
     sessions = WorkSession.objects.visible_to(caller).filter(ended_at__gte=since)
+    if project is not None:
+        sessions = sessions.filter(projects__contains=[project.pk])
     return list(sessions.order_by("-ended_at")[:MAX_CONNECTED])

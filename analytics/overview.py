@@ -90,7 +90,7 @@ def overview(caller: Caller, days: int, project: Project | None = None) -> Overv
         unanswered=charts.top(calls, "unanswered", SHOWN),
         projects=charts.top(calls, "projects", SHOWN),
         clients=charts.top(calls, "clients", SHOWN),
-        connected=single.connected(caller),
+        connected=single.connected(caller, project),
     )
 
 

@@ -96,7 +96,7 @@ def report(
 
     Days are full days in UTC; dates take precedence over the period's name.
     """
-    chosen = period_of(period, start_date, end_date)
+    chosen = period_of(caller, period, start_date, end_date)
     calls = calls_seen_by(caller, chosen)
     if project_path is None:
         return reported(chosen, by_operation(calls), sessions_of(caller, chosen, None))
@@ -111,15 +111,18 @@ def sessions_of(caller: Caller, period: Period, project: Project | None) -> int:
     return (sessions.filter(projects__contains=[project.pk]) if project else sessions).count()
 
 
-def period_of(name: PeriodName, first: date | None, last: date | None) -> Period:
-    """Return the period. Raises Invalid if it would end before it begins."""
+def period_of(caller: Caller, name: PeriodName, first: date | None, last: date | None) -> Period:
+    """Return the period; `all-time` begins with the first call that the caller may see.
+
+    Raises Invalid if it would end before it begins.
+    """
     now = timezone.now()
     last_day = min(last or now.date(), now.date())
     end = min(now, midnight(last_day) + timedelta(days=1))
     if first is not None:
         start = midnight(first)
     elif name == "all-time":
-        start = midnight(min(first_day(), end.date()))
+        start = midnight(min(first_day(caller), end.date()))
     else:
         start = midnight(days_before(last_day, DAYS[name]))
     if start > end:
@@ -134,10 +137,10 @@ def days_before(day: date, days: int) -> date:
     return date.fromordinal(max(day.toordinal() - days, date.min.toordinal()))
 
 
-def first_day() -> date:
-    """Return the first day with recorded calls; today if there are none."""
-    tallied = Tally.objects.aggregate(first=Min("day"))["first"]
-    seen = Event.objects.aggregate(first=Min("at"))["first"]
+def first_day(caller: Caller) -> date:
+    """Return the first day with calls that the caller may see; today if there are none."""
+    tallied = Tally.objects.visible_to(caller).aggregate(first=Min("day"))["first"]
+    seen = Event.objects.visible_to(caller).aggregate(first=Min("at"))["first"]
     days = [tallied, seen.date() if seen else None]
     return min((day for day in days if day is not None), default=timezone.now().date())
 
@@ -164,10 +167,10 @@ def reported(period: Period, operations: dict[str, Sums], sessions: int) -> Repo
         end_date=period.end,
         total_sessions=sessions,
         avg_token_reduction_pct=ratio(total.reduction, total.answered),
-        total_time_saved_min=minutes_saved(total),
+        total_time_saved_min=minutes_saved(judged),
         search_precision=ratio(judged.useful, judged.searches),
         judged_searches=judged.searches,
-        estimated_cost_save_usd=dollars_saved(total),
+        estimated_cost_save_usd=dollars_saved(judged),
         top_features=top_features(operations),
         performance=performance(operations, total),
         samples=total,
@@ -175,7 +178,7 @@ def reported(period: Period, operations: dict[str, Sums], sessions: int) -> Repo
             usd_per_million_tokens=settings.CONTEXTD_TOKEN_PRICE,
             reading_limit_tokens=settings.CONTEXTD_READING_LIMIT,
             minutes_per_useful_search=settings.CONTEXTD_MINUTES_SAVED,
-            sample_size=total.useful,
+            sample_size=judged.useful,
         ),
     )
 
@@ -186,16 +189,16 @@ def judged_of(by_operation: dict[str, Sums]) -> Sums:
     return added(sums for name, sums in by_operation.items() if name not in unknown)
 
 
-def minutes_saved(total: Sums) -> float | None:
+def minutes_saved(judged: Sums) -> float | None:
     """Estimate the saved minutes; only searches with a used result count."""
-    return total.useful * settings.CONTEXTD_MINUTES_SAVED if total.searches else None
+    return judged.useful * settings.CONTEXTD_MINUTES_SAVED if judged.searches else None
 
 
-def dollars_saved(total: Sums) -> float | None:
+def dollars_saved(judged: Sums) -> float | None:
     """Estimate the cost of the spared tokens as input of a model."""
-    if not total.searches:
+    if not judged.searches:
         return None
-    return total.spared_tokens / MILLION * settings.CONTEXTD_TOKEN_PRICE
+    return judged.spared_tokens / MILLION * settings.CONTEXTD_TOKEN_PRICE
 
 
 def top_features(operations: dict[str, Sums]) -> list[Feature]:

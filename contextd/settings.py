@@ -166,6 +166,7 @@ REST_FRAMEWORK = {
         "rest_framework.renderers.BrowsableAPIRenderer",
         "analytics.api.pages.CsvRenderer",
     ],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "analytics.api.negotiation.Negotiation",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "analytics.api.access.explain",
 }

@@ -31,7 +31,9 @@ def take(request: HttpRequest, group: str, key: str, rate: str) -> None:
         logs.warn_seldom(logger, "rate limits are off: Redis does not answer (REDIS_URL)")
         return
     if usage and usage["should_limit"]:
-        raise RateLimited("too many requests; wait a little", retry_after=usage["time_left"])
+        raise RateLimited(
+            "too many requests; wait a little", retry_after=max(1, usage["time_left"])
+        )
 
 
 def slowed(view: View, rate: str) -> View:

@@ -14,10 +14,12 @@ MAX_QUERY_CHARACTERS = 1000
 
 
 class Choice(forms.Form):
-    """Filters in the address; an invalid choice is reported and ignored."""
+    """Filters in the address; an invalid one is reported and ignored, the others apply."""
 
     def chosen(self) -> dict[str, Any]:
-        return self.cleaned_data if self.is_valid() else {}
+        """Return the valid fields."""
+        self.full_clean()
+        return self.cleaned_data
 
 
 class OfProject(Choice):

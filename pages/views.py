@@ -65,7 +65,7 @@ def search(request: HttpRequest, caller: Caller) -> HttpResponse:
     form = Asked({"kind": "", **request.GET.dict()})
     chosen = form.chosen()
     query = chosen.get("q", "")
-    answer = searching.everything(caller, query, chosen["kind"]) if query else None
+    answer = searching.everything(caller, query, chosen.get("kind", "")) if query else None
     return whole_or_part(
         request,
         "dashboard/search.html",

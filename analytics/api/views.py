@@ -29,8 +29,9 @@ PAGE_ARGUMENTS = ("ordering", "limit", "cursor")
 
 def asked_calls(request: Request, query: dict[str, Any]) -> Calls:
     """Return the calls of the period, limited to a project and an operation if given."""
-    period = services.period_of("monthly", query.get("start_date"), query.get("end_date"))
-    calls = services.calls_seen_by(caller_of(request), period)
+    caller = caller_of(request)
+    period = services.period_of(caller, "monthly", query.get("start_date"), query.get("end_date"))
+    calls = services.calls_seen_by(caller, period)
     named = {name: query[name] for name in ("project", "operation") if name in query}
     return calls.filter(**named)
 

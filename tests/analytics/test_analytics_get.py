@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from analytics import tallying
 from analytics.models import Event
 from contextd import operations, pipeline
 from contextd.callers import Caller, Entry
@@ -191,6 +192,37 @@ def test_callers_see_figures_of_their_projects_only(
         ("checkpoint_get", 1),
         ("status", 1),
     ]
+
+
+def test_all_time_begins_with_the_first_call_that_the_caller_may_see(
+    caller: Caller, happened: Happened
+) -> None:
+    seen, hidden = (Project.objects.create(name=name) for name in ("seen", "hidden"))
+    happened("status", days_ago=400, project=hidden)
+    tallying.tally(Event.objects.get().at.date())
+    happened("status", days_ago=200, project=hidden)
+    happened("status", days_ago=3, project=seen)
+    entry = Entry(name="backend", projects=frozenset([seen.pk]))
+
+    report: Any = pipeline.call(
+        "analytics_get", {"period": "all-time"}, dataclasses.replace(caller, entry=entry)
+    )
+
+    assert report.start_date.date() == timezone.now().date() - timedelta(days=3)
+
+
+def test_searches_whose_use_is_unknown_save_nothing_that_can_be_estimated(
+    call: Call, happened: Happened
+) -> None:
+    happened("repository_search", found=[1], searched_tokens=100, returned_tokens=10)
+
+    report = call("analytics_get")
+
+    assert (report.samples.searches, report.judged_searches) == (1, 0)
+    assert report.search_precision is None
+    assert report.total_time_saved_min is None
+    assert report.estimated_cost_save_usd is None
+    assert report.avg_token_reduction_pct == pytest.approx(90)
 
 
 def test_it_is_declared_as_published() -> None:

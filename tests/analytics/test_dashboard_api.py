@@ -337,7 +337,25 @@ def test_who_asks_too_often_has_to_wait(get: Get, settings: Any) -> None:
     refused = [answer for _ in range(5) if (answer := get("records/")).status_code == 429]
 
     assert refused
-    assert int(refused[0]["Retry-After"]) >= 1
+    seconds = refused[0].json()["details"]["retry_after"]
+    assert refused[0]["Retry-After"] == str(seconds)
+    assert seconds >= 1
+
+
+def test_a_refused_caller_waits_at_least_a_second(get: Get, settings: Any) -> None:
+    settings.CONTEXTD_DASHBOARD_RATE = "0/s"
+
+    refused = get("records/")
+
+    assert (refused.status_code, refused.json()["details"]["retry_after"]) == (429, 1)
+
+
+def test_an_unknown_format_is_not_available(get: Get) -> None:
+    for address in ("", "calls/", "records/"):
+        refused = get(address, {"format": "xml"})
+
+        assert (refused.status_code, refused["Content-Type"]) == (406, "application/json")
+        assert "'xml' is not available; there are: json, api, csv" in refused.json()["message"]
 
 
 def test_passwords_cannot_be_tried_at_will(client: Client, settings: Any) -> None:

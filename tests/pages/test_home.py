@@ -8,6 +8,7 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 
 from analytics import tallying
+from analytics.models import WorkSession
 from contextd.models import Project
 from contexts.models import Context
 from remediations.models import Remediation
@@ -106,6 +107,36 @@ def test_what_is_gone_takes_no_place_among_the_most_used(here: Client, happened:
     shown = here.get("/dashboard/").context["shown"]
 
     assert [one.record.pk for one in shown.skills] == [skill.pk]
+
+
+def test_an_invalid_filter_leaves_the_others_in_force(here: Client, happened: Happened) -> None:
+    happened("status", days_ago=20)
+    happened("skill_list", outcome="timeout")
+    happened("skill_list")
+
+    home = here.get("/dashboard/", {"days": "7", "project": "999999"})
+    live = here.get("/dashboard/live/", {"outcome": "unheard", "operation": "status"})
+    search = here.get("/dashboard/search/", {"kind": "unheard", "q": "boom"})
+
+    assert "Select a valid choice" in text_of(home)
+    assert home.context["shown"].report.period == "7 days"
+    assert [call.operation for call in live.context["calls"]] == ["status"]
+    assert search.context["query"] == "boom"
+
+
+def test_connected_sessions_are_those_of_the_chosen_project(
+    here: Client, happened: Happened
+) -> None:
+    shop, bank = (Project.objects.create(name=name) for name in ("shop", "bank"))
+    for project in (shop, bank):
+        session = happened("status", project=project).session
+        WorkSession.objects.filter(pk=session.pk).update(projects=[project.pk])
+
+    shown = here.get("/dashboard/", {"project": shop.pk}).context["shown"]
+    everything = here.get("/dashboard/").context["shown"]
+
+    assert [session.projects for session in shown.connected] == [[shop.pk]]
+    assert len(everything.connected) == 2
 
 
 def test_projects_of_one_name_are_told_apart(here: Client, happened: Happened) -> None:
