@@ -13,7 +13,7 @@ ENOUGH_WORDS = 2
 class Reading:
     """The line that names the error and the rest of the output, without parts that vary by run.
 
-    `calls` are the stack's function calls, innermost first.
+    `error_line` is the line as printed. `calls` are the stack's function calls, innermost first.
     """
 
     headline: str
@@ -21,6 +21,7 @@ class Reading:
     error_type: str
     calls: tuple[str, ...]
     fingerprint: str
+    error_line: str
 
     @property
     def text(self) -> str:
@@ -33,7 +34,8 @@ class Reading:
     @property
     def is_vague(self) -> bool:
         """Return whether it says only that something failed, like `KeyError` or `exit code 1`."""
-        return len(faults.informative_words(self.text)) < ENOUGH_WORDS
+        has_words = len(faults.informative_words(self.text)) >= ENOUGH_WORDS
+        return not has_words and not faults.is_specific(self.text)
 
 
 @lru_cache(maxsize=64)
@@ -42,7 +44,8 @@ def read(error_message: str, stack_trace: str, error_type: str = "") -> Reading:
     printed = _as_printed(error_message, stack_trace)
     fault = faults.parse(printed)
     kind = error_type or fault.error_type
-    headline = faults.normalize(_error_line(error_message))
+    error_line = _error_line(error_message)
+    headline = faults.normalize(error_line)
     focused = faults.normalize(faults.focus(printed))
     details = focused.removeprefix(headline).strip()
     return Reading(
@@ -51,6 +54,7 @@ def read(error_message: str, stack_trace: str, error_type: str = "") -> Reading:
         error_type=kind,
         calls=faults.signature(fault),
         fingerprint=faults.fingerprint(fault, focused, kind),
+        error_line=error_line,
     )
 
 

@@ -21,7 +21,10 @@ TRUST = 0.1
 VAGUE = 0.5
 """Factor on the match of a vague error with one that does not read the same."""
 
-COMPARED = ["error_type", "calls", "seen_count", "worked", "did_not_work", "outdated"]
+COMPARED = [
+    *("error_message", "error_type", "stack_trace", "calls"),
+    *("seen_count", "worked", "did_not_work", "outdated"),
+]
 WEIGHTS = Weights(
     meaning=MEANING / 2, words=WORDING * WORDS / ENOUGH_WORDS, headline=WORDING * HEADLINE
 )
@@ -29,7 +32,7 @@ WEIGHTS = Weights(
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Scores from 0 to 1; `confidence` and `seen_count` break ties."""
+    """Scores from 0 to 1; `same_text`, `confidence` and `seen_count` break ties."""
 
     semantic: float
     string: float
@@ -37,22 +40,24 @@ class Scores:
     same_type: bool
     confidence: float
     seen_count: int
+    same_text: bool
 
     @property
     def match(self) -> float:
         return MEANING * self.semantic + WORDING * self.string
 
     @property
-    def rank(self) -> tuple[float, float, int]:
+    def rank(self) -> tuple[float, bool, float, int]:
         """Higher is better."""
-        return self.match, self.confidence, self.seen_count
+        return self.match, self.same_text, self.confidence, self.seen_count
 
 
 def score(read: Reading, hit: Hit, remediation: Remediation) -> Scores:
     overlap = faults.stack_overlap(read.calls, remediation.calls)
     same_type = faults.same_type(read.error_type, remediation.error_type)
     trust = trust_in(remediation)
-    if is_same(read, hit):
+    same = is_same(read, hit, remediation)
+    if same:
         meaning, wording = 1.0 if hit.cosine is not None else semantic(hit), 1.0
     else:
         trust *= VAGUE if read.is_vague else 1.0
@@ -64,13 +69,28 @@ def score(read: Reading, hit: Hit, remediation: Remediation) -> Scores:
         same_type=same_type,
         confidence=remediation.confidence,
         seen_count=remediation.seen_count,
+        same_text=same and has_line(remediation, read.error_line),
     )
 
 
-def is_same(read: Reading, hit: Hit) -> bool:
-    """Return whether the hit begins with the same error; the fix's length then must not count."""
-    has_headline = bool(read.headline) and read.headline == hit.headline
-    return has_headline and hit.text.startswith(read.details)
+def is_same(read: Reading, hit: Hit, remediation: Remediation) -> bool:
+    """Return whether the hit begins with the same error; the fix's length then must not count.
+
+    A vague line alone, such as `Error: Command failed`, is not the same as one with more output.
+    """
+    if not read.headline or read.headline != hit.headline:
+        return False
+    if read.is_vague and not read.details:
+        return not remediation.stack_trace and "\n" not in remediation.error_message.strip()
+    # The caller who saved it may have named a type that is not printed.
+    printed = hit.text.removeprefix(f"{remediation.error_type}\n")
+    return hit.text.startswith(read.details) or printed.startswith(read.details)
+
+
+def has_line(remediation: Remediation, error_line: str) -> bool:
+    """Return whether the remediation's message has this line with the same numbers and paths."""
+    message, line = (" ".join(text.split()) for text in (remediation.error_message, error_line))
+    return f" {line} " in f" {message} "
 
 
 def semantic(hit: Hit) -> float:

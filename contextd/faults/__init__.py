@@ -1,16 +1,16 @@
-"""Understands errors as people, programs and CI print them.
+"""Understand errors as people, programs and CI print them.
 
 Pure functions. `parse` reads type, message, stack and causes; `clean`, `normalize` and `focus`
-prepare text for search; `informative_words` finds what distinguishes an error; `signature`,
-`stack_overlap` and `fingerprint` compare errors; `family`, `type_name` and `same_type` know which
-names mean the same kind of error.
+prepare text for search; `informative_words` and `is_specific` find what distinguishes an error;
+`signature`, `stack_overlap` and `fingerprint` compare errors; `family`, `type_name` and
+`same_type` know which names mean the same kind of error.
 """
 
 from contextd.faults.clean import clean
 from contextd.faults.families import family, same_type, type_name
 from contextd.faults.fault import Fault, Frame
 from contextd.faults.focus import focus
-from contextd.faults.informative import informative_words
+from contextd.faults.informative import informative_words, is_specific
 from contextd.faults.normalize import normalize
 from contextd.faults.parse import parse
 from contextd.faults.signature import fingerprint, signature, stack_overlap
@@ -23,6 +23,7 @@ __all__ = [
     "fingerprint",
     "focus",
     "informative_words",
+    "is_specific",
     "normalize",
     "parse",
     "same_type",

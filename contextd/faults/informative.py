@@ -16,6 +16,13 @@ process recent returned run script severe something status step test tests the t
 trace traceback type uncaught undefined unexpected unhandled unknown warn warning was went were with
 work working wrong
 """
+# A code such as ECONNREFUSED, ERR_REQUIRE_ESM or TS2322, or a reason such as CrashLoopBackOff.
+_CODE = re.compile(
+    r"E[A-Z]{4,}|[A-Z]+(?:_[A-Z0-9]+)+|[A-Z]{1,10}-?\d{2,}"
+    r"|[A-Z]\w*(?:[a-z][A-Z]|[A-Z]{2}[a-z])\w*(?<!Error)(?<!Exception)(?<!Warning)(?<!Failure)"
+)
+# Several words of a script without spaces: Thai, Japanese, Chinese.
+_UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]{5}")
 _GENERIC = frozenset(_FAILURES.split())
 _BUILT_IN = {
     name.lower()
@@ -31,6 +38,14 @@ def informative_words(text: str) -> list[str]:
     every failure prints.
     """
     return [word for word in _WORD.findall(text) if not _is_generic(word)]
+
+
+def is_specific(text: str) -> bool:
+    """Return whether one word of a text is enough to know its error: a code, or a sentence
+    in a script without spaces.
+    """
+    has_code = any(_CODE.fullmatch(word) for word in informative_words(text))
+    return has_code or bool(_UNSPACED.search(text))
 
 
 def _is_generic(word: str) -> bool:

@@ -77,6 +77,57 @@ def test_an_error_that_says_nothing_is_found_as_it_was_saved(call: Call, save: S
     assert ids(call("remediation_search", error_message="KeyError")) == [saved]
 
 
+@pytest.mark.parametrize(
+    ("line", "printed"),
+    [
+        ("ECONNREFUSED", "Error: connect ECONNREFUSED 127.0.0.1:9095"),
+        ("CrashLoopBackOff", "pod web is in CrashLoopBackOff"),
+        ("error TS2322", "error TS2322: type string is not assignable"),
+        ("ORA-00942", "ORA-00942: table or view does not exist"),
+        (
+            "\u65e0\u6cd5\u8fde\u63a5\u6570\u636e\u5e93",
+            "\u65e0\u6cd5\u8fde\u63a5\u6570\u636e\u5e93\u670d\u52a1",
+        ),
+    ],
+)
+def test_a_code_or_an_unspaced_sentence_is_enough(
+    call: Call, save: Save, line: str, printed: str
+) -> None:
+    saved = save(printed)
+
+    assert ids(call("remediation_search", error_message=line)) == [saved]
+
+
+def test_a_line_that_says_nothing_is_not_the_same_as_one_with_more_output(
+    call: Call, save: Save
+) -> None:
+    save("Error: Command failed\nnpm ERR! missing script: build")
+    save("Error: Command failed", stack_trace="ENOSPC: no space left on device")
+    alone = save("Error: Command failed")
+
+    assert ids(call("remediation_search", error_message="Error: Command failed")) == [alone]
+
+
+@pytest.mark.parametrize("solution", ["restart", "restart it and look at the queue. " * 40])
+def test_the_same_error_matches_fully_although_its_type_is_not_printed(
+    call: Call, save: Save, solution: str
+) -> None:
+    stack = "goroutine 1 [running]:\nmain.drain(0xc0000)\n\t/w/shop/queue.go:12 +0x1d"
+    save("the queue is stuck", error_type="QueueError", stack_trace=stack, solution=solution)
+
+    found = call("remediation_search", error_message="the queue is stuck", stack_trace=stack)
+    assert [match.match_score for match in found.results] == [1]
+
+
+def test_of_equal_matches_the_one_with_the_same_numbers_comes_first(call: Call, save: Save) -> None:
+    other = save("shard 7 of the index is corrupt", solution="rebuild shard seven")
+    same = save("shard 8 of the index is corrupt", solution="rebuild shard eight")
+    call("remediation_feedback", id=other, outcome="worked")
+
+    found = call("remediation_search", error_message="shard 8 of the index is corrupt")
+    assert ids(found) == [same, other]
+
+
 def test_the_best_match_comes_first_and_limit_cuts_the_rest(call: Call, save: Save) -> None:
     for number in range(4):
         save(f"cannot open file number {'abcd'[number]}")

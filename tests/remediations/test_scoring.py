@@ -88,14 +88,15 @@ def test_more_in_common_is_never_a_worse_match(
 
 
 def test_equal_matches_are_decided_by_what_is_known_to_work_then_by_how_often_it_was_seen() -> None:
-    def scores(confidence: float, seen_count: int) -> Scores:
-        return Scores(1.0, 1.0, True, True, confidence, seen_count)
+    def scores(confidence: float, seen_count: int, *, same_text: bool = False) -> Scores:
+        return Scores(1.0, 1.0, True, True, confidence, seen_count, same_text)
 
+    assert scores(0.5, 1, same_text=True).rank > scores(0.7, 1).rank
     assert scores(0.7, 1).rank > scores(0.6, 9).rank > scores(0.6, 8).rank
 
 
 def test_the_engine_orders_by_the_same_numbers_but_for_boosts_and_feedback() -> None:
-    read = Reading("turbine 4 lost its cooling", "", "", (), "")
+    read = Reading("turbine 4 lost its cooling", "", "", (), "", "")
     remediation = Remediation(error_type="Boom")
     weak, strong = hit(0.5, 0.2, 0.1), hit(0.3, 0.4, 0.6)
 
