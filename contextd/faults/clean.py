@@ -59,6 +59,7 @@ _LINE_PREFIXES = (
     r"<br[ ]/>",  # PHP
     rf"remote:{_END}",  # git push
     r">[ ]",  # a quotation
+    r"[\u2502\u2577\u2575](?:[ ]|$)",  # Terraform, behind another prefix
 )
 # How loggers print a level; they are written once and used for loud and quiet levels alike.
 _LEVEL_FORMS = (
@@ -83,7 +84,7 @@ def _in_every_form(level: str) -> str:
 _QUIET = "TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|info|debug|warn|warning|notice"
 _LOUD = "ERROR|FATAL|CRITICAL|SEVERE|error|fatal|crit|alert|emerg"
 _DECORATION = re.compile(
-    r"^(?=[\w\[\#:|><-][^\n]{2})"  # what can begin one
+    r"^(?=[\w\[\#:|><-][^\n]{2}|[\u2502\u2577\u2575])"  # what can begin one
     rf"(?:{'|'.join(_LINE_PREFIXES)}|{_in_every_form(_QUIET)})*+"
     rf"(?P<loud>{_in_every_form(_LOUD)})?+"
     r"(?<=[^\n])",  # something was there

@@ -23,6 +23,7 @@ MARKS = [
     "\x1b[", "\x1b[31m", "[0m", "\r", "\t", "\n", " ", "0x", "12", ":", "::", "/", "\\", "$", "@",
     "-", ".", "(", ")", "[", "]", "'", "line ", "at ", "tmp", "a1b2c3d", "May 1", "ERROR", "ms",
     "2024-05-01T12:00:00Z ", "web_1 | ", "[INFO] ", "ERROR:a:", "exit code ", "HTTP ", "\ud800",
+    "\u2502 ", "\u2575", "a\r\u2502 bcd",
 ]  # fmt: skip
 PIECES = st.text(max_size=20) | st.sampled_from(MARKS) | st.sampled_from(LINES)
 TEXTS = st.text(alphabet=st.characters(), max_size=300) | st.one_of(

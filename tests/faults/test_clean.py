@@ -33,6 +33,8 @@ from contextd.faults import clean
         ("[0] one", "one"),
         ("rm: \u2018x\u2019 \u201cy\u201d \u00abz\u00bb", 'rm: \'x\' "y" "z"'),
         ("KeyError: &#x27;x&#x27; &lt;b&gt;", "KeyError: 'x' <b>"),
+        ("2024-05-01 12:00:00 \u2502 Error: no plan", "Error: no plan"),
+        ("a\r\u2502 bcd", "bcd"),
         ("name='a' &quot;b&quot;", "name='a' &quot;b&quot;"),
         ("\u2577\n\u2502 Error: no plan\n\u2575", "\nError: no plan\n"),
         ("2024-05-01 12:00:00 ERROR api ValueError: x", "ERROR: ValueError: x"),
