@@ -33,14 +33,19 @@ BY_NAME: dict[Reason, str] = {
         .env* *.env !.env.example !.env.sample !.env.template !.env.dist !.env.defaults
         !example.env !sample.env !template.env
         *.pem *.key *.p12 *.pfx *.jks *.keystore *.kdbx *.ppk *.ovpn
-        *.pem.bak *.key.bak *gcp-key*.json *service-key*.json ssh_host_*_key
+        *.keytab *gcp-key*.json *service-key*.json ssh_host_*_key
         id_rsa* id_dsa* id_ecdsa* id_ed25519* .ssh/ .gnupg/ .aws/ .azure/ .kube/
         .netrc _netrc .npmrc .pypirc .pgpass .htpasswd .git-credentials .my.cnf .vault-token
         **/.docker/config.json .dockercfg kubeconfig !kubeconfig/ credentials !credentials/
         .credentials* *credentials.json *credentials.yml *credentials.yaml *credentials.csv
-        *credentials.ini *_credentials !*_credentials/ client_secret*.json *firebase-adminsdk*.json
-        service-account*.json service_account*.json .secrets .secrets/ secret.json secret.yml
-        secret.yaml secret.toml *secrets.json *secrets.yml *secrets.yaml *secrets.toml
+        *credentials.ini *credentials.toml *credentials.txt *credentials.xml *credentials.conf
+        *credentials.properties *_credentials !*_credentials/ client_secret*.json
+        *firebase-adminsdk*.json service-account*.json service_account*.json serviceaccount*.json
+        .secrets .secrets/ secret.json secret.yml secret.yaml secret.toml
+        *secrets.json *secrets.yml *secrets.yaml *secrets.toml
+        *secrets.txt *secrets.ini *secrets.conf *secrets.properties secret.txt secret.ini
+        *password.txt *passwords.txt *passwords.csv token.txt *_token.txt *-token.txt
+        *api_key.txt *api_keys.txt *api-key.txt *api-keys.txt *apikey.txt *apikeys.txt
         .s3cfg .boto rclone.conf *.tfstate *.tfstate.* *.tfvars *.tfvars.json
     """,
     Reason.LOCK: """
@@ -69,6 +74,7 @@ BY_NAME: dict[Reason, str] = {
 }
 _SPECS = [(reason, GitIgnoreSpec.from_lines(globs.split())) for reason, globs in BY_NAME.items()]
 _SECRETS = dict(_SPECS)[Reason.SECRET]
+_COPY_SUFFIXES = re.compile(r"(?:~|\.(?:bak|backup|copy|enc|local|old|orig|save|\d+))+$")
 _LIKE_A_TOKEN = re.compile(r"[\w-]{16}")
 
 CLASSES = {
@@ -107,10 +113,11 @@ def by_name(path: str) -> Reason | None:
 
 
 def is_secret(path: str) -> bool:
-    """Return whether the name marks a secret, or is itself a credential."""
+    """Return whether the name marks a secret or its copy, or is itself a credential."""
     lowered = path.lower()
-    has_token = _LIKE_A_TOKEN.search(path) and redaction.redact(path).findings
-    return _SECRETS.match_file(lowered) or bool(has_token)
+    if any(map(_SECRETS.match_file, (lowered, _COPY_SUFFIXES.sub("", lowered)))):
+        return True
+    return bool(_LIKE_A_TOKEN.search(path) and redaction.redact(path).findings)
 
 
 def by_content(path: str, text: str) -> Reason | None:

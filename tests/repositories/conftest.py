@@ -58,13 +58,13 @@ def clone(folder: Folder) -> Folder:
 
 @pytest.fixture
 def local(caller: Caller) -> Caller:
-    """Somebody on this machine."""
+    """A caller on this machine."""
     return dataclasses.replace(caller, is_local=True, is_from_this_machine=True)
 
 
 @pytest.fixture
 def index(call: Call, local: Caller, settings: Any) -> Index:
-    """Index as a worker does; returns what index_status tells then."""
+    """Index as a worker does; return the result of index_status."""
     settings.CONTEXTD_RATE_LIMITS = False
 
     def index(folder: Folder, **arguments: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A second run does what has changed, and nothing else."""
+"""A second run indexes only what has changed."""
 
 import os
 from pathlib import Path
@@ -26,12 +26,12 @@ def passages() -> dict[str, int]:
     return dict(Passage.objects.values_list("text", "pk"))
 
 
-def test_what_is_new_is_found(indexed: Folder, call: Call) -> None:
+def test_a_new_file_is_found(indexed: Folder, call: Call) -> None:
     assert found(call, "zeppelin") == ["alpha.py"]
     assert found(call, "orchard") == ["beta.py"]
 
 
-def test_what_has_not_changed_stays_as_it_is(indexed: Folder, index: Index) -> None:
+def test_an_unchanged_file_is_not_indexed_again(indexed: Folder, index: Index) -> None:
     before = passages()
     os.utime(indexed.path / "alpha.py", (1, 1))
 
@@ -56,7 +56,7 @@ def test_a_changed_file_replaces_its_own_passages_only(
     assert Collection.objects.get().passages == Passage.objects.count() == 2
 
 
-def test_what_is_deleted_or_renamed_is_not_found_any_more(
+def test_a_deleted_or_renamed_file_is_no_longer_found(
     indexed: Folder, index: Index, call: Call
 ) -> None:
     (indexed.path / "alpha.py").unlink()

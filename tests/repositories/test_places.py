@@ -1,4 +1,4 @@
-"""Folders are known by each of their paths, and those that are gone or closed disturb no search."""
+"""Folders are known by each of their paths, and deleted ones do not affect searches."""
 
 import dataclasses
 from pathlib import Path
@@ -78,7 +78,7 @@ def test_a_repository_follows_its_remote_into_another_project(
 
 
 @pytest.mark.parametrize("part", ["a" * 300, "loop"])
-def test_a_path_that_cannot_be_read_is_no_bug(
+def test_an_unreadable_path_is_not_an_internal_error(
     folder: Folder, index: Index, call: Call, local: Caller, part: str
 ) -> None:
     (folder.path.parent / "loop").symlink_to("loop")
@@ -117,7 +117,9 @@ def test_deleted_work_trees_take_no_place(folder: Folder, index: Index, call: Ca
     assert gone.notice == "The folder is gone, so none of its files is found."
 
 
-def test_what_is_not_indexed_is_named(folder: Folder, index: Index, call: Call) -> None:
+def test_a_search_in_an_unindexed_project_says_how_to_index_it(
+    folder: Folder, index: Index, call: Call
+) -> None:
     Project.objects.create(name="shop").paths.create(path=str(folder.path))
 
     answer = call("repository_search", query="zeppelin", project_path=str(folder.path))
@@ -153,7 +155,7 @@ def test_a_glob_that_matches_nothing_is_refused(call: Call, glob: str) -> None:
         call("repository_search", query="x", paths=[glob])
 
 
-def test_a_git_that_fails_ends_the_run(clone: Folder, index: Index, call: Call) -> None:
+def test_a_failure_of_git_ends_the_run(clone: Folder, index: Index, call: Call) -> None:
     clone.write({**CODE, "private.py": "zeppelin\n", ".git/info/exclude": "private.py\n"})
     index(clone)
     clone.write({".git/index": "garbage"})
@@ -166,13 +168,13 @@ def test_a_git_that_fails_ends_the_run(clone: Folder, index: Index, call: Call) 
     assert found(call, "zeppelin") == ["a.py"]
 
 
-def test_a_git_folder_that_is_none_is_not_asked(folder: Folder, index: Index) -> None:
+def test_an_invalid_git_folder_is_ignored(folder: Folder, index: Index) -> None:
     folder.write({**CODE, ".git/readme": "nothing"})
 
     assert index(folder).added == 1
 
 
-def test_one_file_that_fails_costs_no_other(
+def test_a_file_that_fails_does_not_affect_others(
     folder: Folder, index: Index, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder.write({**CODE, "b.py": "broken\n"})
@@ -191,7 +193,7 @@ def test_one_file_that_fails_costs_no_other(
     assert found(call, "zeppelin") == ["a.py"]
 
 
-def test_a_folder_that_became_a_file_is_gone(clone: Folder, index: Index) -> None:
+def test_a_folder_replaced_by_a_file_is_removed(clone: Folder, index: Index) -> None:
     clone.write({"lib/a.py": "x = 1\n"})
     clone.git("add", ".")
     index(clone)
@@ -204,7 +206,7 @@ def test_a_folder_that_became_a_file_is_gone(clone: Folder, index: Index) -> Non
     assert (state.added, state.removed, state.failed) == (1, 1, 0)
 
 
-def test_a_vendored_file_is_let_in_where_there_is_no_git(folder: Folder, index: Index) -> None:
+def test_a_vendored_file_can_be_re_included_without_git(folder: Folder, index: Index) -> None:
     folder.write({"vendor/keep.py": "x\n", "vendor/b.py": "x\n", "node_modules/c.py": "x\n"})
     folder.write({".contextdignore": "!vendor/keep.py\n"})
 
@@ -221,7 +223,9 @@ def test_utf_32_is_text(folder: Folder, index: Index, call: Call) -> None:
     assert found(call, "zeppelin") == ["a.py"]
 
 
-def test_a_run_answers_for_itself(folder: Folder, index: Index, call: Call) -> None:
+def test_a_running_run_does_not_report_the_counts_of_an_earlier_one(
+    folder: Folder, index: Index, call: Call
+) -> None:
     folder.write(CODE)
     index(folder)
     started = services.submit(Repository.objects.get(), "tester", queued=False)

@@ -62,7 +62,7 @@ def test_without_roots_an_admin_on_another_machine_indexes_nothing_again(
     assert "1 are being indexed again" in str(next(iter(accepted.context["messages"])))
 
 
-def test_removed_ones_are_gone_with_their_files(admin_client: Client, shop: Folder) -> None:
+def test_a_removed_repository_is_deleted_with_its_files(admin_client: Client, shop: Folder) -> None:
     act(admin_client, "delete_selected")
 
     assert (Repository.objects.count(), SourceFile.objects.count()) == (0, 0)
@@ -92,7 +92,7 @@ def test_a_deleted_file_is_not_found_and_its_text_is_not_shown(
     assert "def zeppelin" not in whole
 
 
-def test_nothing_is_written_by_hand(admin_client: Client, shop: Folder) -> None:
+def test_records_cannot_be_edited(admin_client: Client, shop: Folder) -> None:
     key = SourceFile.objects.earliest("pk").pk
 
     assert admin_client.get(f"{LIST}add/").status_code == 403

@@ -1,4 +1,4 @@
-"""The server reads only where it may."""
+"""The server reads only the folders that it may read."""
 
 from pathlib import Path
 from typing import Any
@@ -100,7 +100,7 @@ def test_a_path_that_is_no_folder_is_reported(begin: Any, folder: Folder, local:
             begin(local, path)
 
 
-def test_what_was_taken_in_is_not_read_any_more_when_it_lies_outside_now(
+def test_an_indexed_folder_outside_of_new_roots_is_not_read_again(
     index: Index, folder: Folder, call: Call, settings: Any
 ) -> None:
     folder.write({"a.py": "x = 1\n"})
@@ -118,7 +118,7 @@ def test_what_was_taken_in_is_not_read_any_more_when_it_lies_outside_now(
 
 
 @pytest.mark.parametrize("fate", ["deleted", "moved behind a link"])
-def test_of_a_folder_that_is_gone_nothing_is_found(
+def test_files_of_a_deleted_folder_are_not_found(
     index: Index, folder: Folder, call: Call, tmp_path: Path, fate: str
 ) -> None:
     folder.write({"a.py": "zeppelin = 1\n"})
@@ -131,7 +131,7 @@ def test_of_a_folder_that_is_gone_nothing_is_found(
     assert found(call, "zeppelin") == []
 
 
-def test_what_another_machine_indexed_is_found(index: Index, folder: Folder, call: Call) -> None:
+def test_a_folder_of_another_machine_is_found(index: Index, folder: Folder, call: Call) -> None:
     folder.write({"a.py": "zeppelin = 1\n"})
     index(folder)
     Repository.objects.update(path="/nowhere/here/shop")
@@ -164,7 +164,7 @@ def test_patterns_that_would_empty_the_index_are_refused(
 
 
 @pytest.mark.parametrize("size", [0, 10 * 1024 * 1024 + 1])
-def test_a_size_that_no_file_may_have_is_refused(
+def test_an_invalid_maximum_size_is_refused(
     folder: Folder, local: Caller, call: Call, size: int
 ) -> None:
     with pytest.raises(Invalid, match="max_file_size must be 1 to 10485760 bytes"):

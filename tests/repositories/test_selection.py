@@ -1,4 +1,4 @@
-"""Which files of a folder are indexed, and what is said of the others."""
+"""Which files of a folder are indexed, and how the others are reported."""
 
 import os
 from collections import Counter
@@ -19,7 +19,7 @@ CODE = "x = 1\n"
 MAX_FILE_BYTES = 30_000
 
 
-def test_of_a_work_tree_what_git_does_not_ignore(clone: Folder, index: Index) -> None:
+def test_a_work_tree_is_indexed_without_what_git_ignores(clone: Folder, index: Index) -> None:
     clone.write({"tracked.py": CODE, "deleted.py": CODE, "forced.log": CODE})
     clone.git("add", ".")
     (clone.path / "deleted.py").unlink()
@@ -51,7 +51,7 @@ def test_a_folder_within_a_work_tree_follows_the_rules_around_it(
     assert indexed() == {"a.py"}
 
 
-def test_a_folder_that_git_ignores_is_walked_when_it_is_asked_for(
+def test_a_folder_that_git_ignores_is_walked_if_it_is_requested(
     clone: Folder, index: Index
 ) -> None:
     clone.write({".gitignore": "out/\n", "out/a.py": CODE})
@@ -61,7 +61,7 @@ def test_a_folder_that_git_ignores_is_walked_when_it_is_asked_for(
     assert indexed() == {"a.py"}
 
 
-def test_submodules_are_a_part_and_other_clones_inside_are_not(
+def test_submodules_are_indexed_and_other_clones_inside_are_not(
     clone: Folder, index: Index, tmp_path: Path
 ) -> None:
     library = Folder(tmp_path / "library")
@@ -79,7 +79,7 @@ def test_submodules_are_a_part_and_other_clones_inside_are_not(
     assert indexed() == {".gitmodules", "library/lib.py"}
 
 
-def test_a_submodule_behind_a_link_is_none_of_ours(clone: Folder, tmp_path: Path) -> None:
+def test_a_submodule_behind_a_link_is_not_listed(clone: Folder, tmp_path: Path) -> None:
     library = Folder(tmp_path / "library")
     library.write({"lib.py": CODE})
     library.git("init", "-q")
@@ -93,9 +93,7 @@ def test_a_submodule_behind_a_link_is_none_of_ours(clone: Folder, tmp_path: Path
     assert set(listing.files_in(clone.path).paths) == {".gitmodules", "deps"}
 
 
-def test_elsewhere_ignore_files_count_for_their_folders_the_nearest_first(
-    folder: Folder, index: Index
-) -> None:
+def test_without_git_the_nearest_ignore_file_takes_precedence(folder: Folder, index: Index) -> None:
     folder.write(
         {
             ".gitignore": "*.log\n/build\n!important.log\nhidden/\n",
@@ -121,7 +119,7 @@ def test_elsewhere_ignore_files_count_for_their_folders_the_nearest_first(
 
 
 @pytest.mark.parametrize("kind", ["folder", "clone"])
-def test_an_ignore_file_of_our_own_has_the_last_word(
+def test_an_own_ignore_file_takes_precedence(
     kind: str, index: Index, request: pytest.FixtureRequest
 ) -> None:
     folder: Folder = request.getfixturevalue(kind)
@@ -145,7 +143,7 @@ def test_an_ignore_file_of_our_own_has_the_last_word(
     assert report.skipped[Reason.LOCK] == 1
 
 
-def test_who_lets_a_folder_in_does_not_mean_its_secrets(clone: Folder, index: Index) -> None:
+def test_re_including_a_folder_does_not_include_its_secrets(clone: Folder, index: Index) -> None:
     clone.write(
         {
             ".contextdignore": "/*\n!/src/\n",
@@ -162,6 +160,12 @@ def test_who_lets_a_folder_in_does_not_mean_its_secrets(clone: Folder, index: In
     assert report.skipped[Reason.SECRET] == 2
 
 
+SECRET_NAMES = [
+    *("credentials.txt", "credentials.toml", "credentials.bak", "aws_credentials.txt"),
+    *("credentials.yml.enc", "passwords.txt", "secrets.txt", "secrets.ini", "api_key.txt"),
+    *("prod.env.local", "server.key.old", "server.key~", "server.pem.bak.2", "http.keytab"),
+    *(".pgpass.bak", "serviceAccountKey.json", "github_token.txt"),
+]
 UNWANTED: dict[str, tuple[str | bytes, Reason]] = {
     ".env": ("A=b", Reason.SECRET),
     ".env.production": ("A=b", Reason.SECRET),
@@ -176,6 +180,7 @@ UNWANTED: dict[str, tuple[str | bytes, Reason]] = {
     "deploy/ssh_host_rsa_key": ("x", Reason.SECRET),
     "deploy/gcp-key.json": ("{}", Reason.SECRET),
     "terraform.tfvars.json": ("{}", Reason.SECRET),
+    **{f"copies/{name}": ("x", Reason.SECRET) for name in SECRET_NAMES},
     "notes.txt": ("-----BEGIN RSA PRIVATE KEY-----\nx\n", Reason.SECRET),
     "package-lock.json": ("{}", Reason.LOCK),
     "go.sum": ("x", Reason.LOCK),
@@ -194,6 +199,10 @@ UNWANTED: dict[str, tuple[str | bytes, Reason]] = {
 WANTED: dict[str, str | bytes] = {
     ".env.example": "A=",
     "credentials/store.py": CODE,
+    "passwords.py": CODE,
+    "secrets.md": CODE,
+    "special_tokens.txt": CODE,
+    "notes.old": CODE,
     "aws_credentials/store.py": CODE,
     "example.env": "A=",
     "latin.py": "# caf\xe9\n".encode("latin-1"),
@@ -203,9 +212,7 @@ WANTED: dict[str, str | bytes] = {
 }
 
 
-def test_what_nobody_looks_for_stays_out_and_what_only_looks_like_it_is_in(
-    clone: Folder, index: Index
-) -> None:
+def test_unwanted_files_stay_out_and_similar_ones_are_indexed(clone: Folder, index: Index) -> None:
     clone.write({path: content for path, (content, _) in UNWANTED.items()})
     clone.write(WANTED)
 
@@ -267,7 +274,7 @@ def test_a_folder_that_a_link_replaces_during_a_run_leads_nowhere(
     assert skipped.value.reason == Reason.LINK
 
 
-def test_pipes_are_not_waited_for(folder: Folder, index: Index) -> None:
+def test_a_pipe_does_not_block_the_run(folder: Folder, index: Index) -> None:
     os.mkfifo(folder.path / "pipe")
 
     assert index(folder).skipped == {Reason.SPECIAL: 1}
@@ -292,7 +299,7 @@ def test_patterns_are_those_of_git_and_each_run_has_its_own(folder: Folder, inde
         assert sum(report.skipped.values()) == 4 - len(kept)
 
 
-def test_a_pattern_that_is_none_is_named(folder: Folder, call: Call) -> None:
+def test_an_invalid_pattern_is_refused(folder: Folder, call: Call) -> None:
     with pytest.raises(Invalid, match="exclude_patterns has an invalid pattern"):
         call("index_repository", path=str(folder.path), exclude_patterns=["a", "!"])
 
@@ -315,7 +322,7 @@ def test_one_file_that_cannot_be_read_does_not_stop_the_others(
 
 
 @pytest.mark.parametrize("locked", ["inner", "b.py"])
-def test_what_cannot_be_read_this_time_stays_as_it_was(
+def test_unreadable_files_keep_their_previous_index(
     locked: str, folder: Folder, index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder.write({"a.py": CODE, "inner/b.py": CODE, "inner/deep/c.py": CODE, "inner2/d.py": CODE})
