@@ -49,7 +49,7 @@ class Ignores:
         self._patterns_of = lru_cache(MAX_CACHED_FOLDERS)(self._read)
 
     def verdict(self, path: str, *, is_folder: bool = False) -> bool | None:
-        """Return True if ignored, False if re-included, else None, whatever the parent folders."""
+        """Return True if ignored, False if re-included, else None; ignores parent folders."""
         for folder in PurePosixPath(path).parents:
             inside = path if str(folder) == "." else path.removeprefix(f"{folder}/")
             for patterns in self._patterns_of(str(folder)):

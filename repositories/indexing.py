@@ -141,7 +141,7 @@ class Run:
             verdict = self._selection.verdict(path)
             if verdict.reason:
                 raise Skipped(verdict.reason)
-            return self._reader.read(path, whatever=verdict.whatever)
+            return self._reader.read(path, any_content=verdict.any_content)
         except Skipped as skipped:
             self._tally.skipped[skipped.reason] += 1
         except (FileNotFoundError, NotADirectoryError):

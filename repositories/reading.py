@@ -51,15 +51,15 @@ class Reader:
     def __init__(self, root: Path, max_size: int) -> None:
         self._root, self._max_size = root, max_size
 
-    def read(self, path: str, *, whatever: bool = False) -> SourceText:
+    def read(self, path: str, *, any_content: bool = False) -> SourceText:
         """Read a file. Raises Skipped, FileNotFoundError or NotADirectoryError if gone, or OSError.
 
-        `whatever` is true for files that their owner includes although they look generated.
+        `any_content` is true for files that their owner includes although they look generated.
         """
         content, status = self._content(path)
         text = decoded(content)
         reason = rules.by_content(path, text)
-        if reason and not (whatever and reason in (Reason.GENERATED, Reason.MINIFIED)):
+        if reason and not (any_content and reason in (Reason.GENERATED, Reason.MINIFIED)):
             raise Skipped(reason)
         return SourceText(path, text, status.st_size, status.st_mtime_ns)
 

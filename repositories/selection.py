@@ -13,10 +13,10 @@ from repositories.rules import Reason
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The reason to exclude a file, if any; `whatever`: its owner includes any content."""
+    """The reason to exclude a file, if any; `any_content` if it may even look generated."""
 
     reason: Reason | None
-    whatever: bool = False
+    any_content: bool = False
 
 
 MAX_GLOB_CHARACTERS = 200
@@ -43,7 +43,7 @@ class Selection:
             return Verdict(Reason.SECRET)
         unwanted = rules.by_name(path)
         if ignored is False:
-            return Verdict(None, whatever=True)
+            return Verdict(None, any_content=True)
         return Verdict(unwanted)
 
 
