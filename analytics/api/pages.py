@@ -15,6 +15,7 @@ from rest_framework.response import Response
 
 from contextd import spreadsheets
 from contextd.errors import Invalid
+from contextd.validation import parse_digits
 
 
 class Pages(CursorPagination):
@@ -24,6 +25,13 @@ class Pages(CursorPagination):
     ordering = "-pk"
     # Rows that may share an ordering value; with more, the same page would repeat forever.
     offset_cutoff = 2**31
+
+    def get_page_size(self, request: Request) -> int | None:
+        """Return the size of a page. Raises Invalid if `limit` is not one."""
+        limit = request.query_params.get("limit", "")
+        if limit and not parse_digits(limit):
+            raise Invalid("limit must be a whole number of at least 1", field="limit")
+        return super().get_page_size(request)
 
     def get_ordering(self, *asked: Any) -> tuple[str, ...]:
         """Return a total order, so that each page begins where the previous one ended."""

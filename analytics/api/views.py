@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, get_args
 
+from django import forms
 from django.core.exceptions import FieldError, ValidationError
 from django.db.models import QuerySet
 from django.urls import reverse
@@ -115,6 +116,28 @@ class VisibleList(Endpoint, ListAPIView[Any]):
         return visible
 
 
+class IdFilter(filters.NumberFilter):
+    """Accepts only whole numbers that can be the id of a record."""
+
+    field_class: Any = forms.IntegerField
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, min_value=1, max_value=2**63 - 1, **kwargs)
+
+
+class TruthField(forms.CharField):
+    def clean(self, value: Any) -> bool | None:
+        """Refuse any text other than true or false."""
+        text = super().clean(value).lower()
+        if text not in ("", "true", "false"):
+            raise ValidationError("Enter true or false.", code="invalid")
+        return text == "true" if text else None
+
+
+class TruthFilter(filters.BooleanFilter):
+    field_class: Any = TruthField
+
+
 class MomentField(IsoDateTimeField):
     def clean(self, value: Any) -> datetime | None:
         """Refuse moments that are outside of the calendar in UTC, as PostgreSQL stores them."""
@@ -132,8 +155,8 @@ class MomentFilter(filters.IsoDateTimeFilter):
 class CallFilter(filters.FilterSet):
     since = MomentFilter("at", "gte")
     until = MomentFilter("at", "lt")
-    project = filters.NumberFilter("project_id", min_value=1, max_value=2**63 - 1)
-    session = filters.NumberFilter("session_id", min_value=1, max_value=2**63 - 1)
+    project = IdFilter("project_id")
+    session = IdFilter("session_id")
 
     class Meta:
         model = Event
@@ -172,10 +195,11 @@ class Sessions(VisibleList):
 class AuditFilter(filters.FilterSet):
     since = MomentFilter("at", "gte")
     until = MomentFilter("at", "lt")
+    was_allowed = TruthFilter(widget=forms.TextInput)
 
     class Meta:
         model = AuditEntry
-        fields = ["operation", "outcome", "door", "context", "principal", "was_allowed"]
+        fields = ["operation", "outcome", "door", "context", "principal"]
 
 
 class Audit(VisibleList):
@@ -208,7 +232,7 @@ class Domains(Endpoint):
 class RecordFilter(filters.FilterSet):
     """Names each filter after its lookup, since the kind of records varies."""
 
-    project = filters.NumberFilter("project", method="narrow", min_value=1, max_value=2**63 - 1)
+    project = IdFilter("project", method="narrow")
     since = MomentFilter("updated_at__gte", method="narrow", label="Changed since")
     until = MomentFilter("updated_at__lt", method="narrow", label="Changed before")
 
@@ -218,7 +242,9 @@ class RecordFilter(filters.FilterSet):
             return records.filter(**{lookup: value})
         except FieldError:
             kind, field = records.model._meta.verbose_name_plural, lookup.partition("__")[0]
-            raise Invalid(f"{kind} have no {field} to filter by", field=field) from None
+            name = next(name for name, one in self.filters.items() if one.field_name == lookup)
+            message = f"{kind} have no {field}, so they cannot be filtered by {name}"
+            raise Invalid(message, field=name) from None
 
 
 class Records(VisibleList):

@@ -212,6 +212,15 @@ def test_a_moment_outside_of_the_calendar_is_refused(
         ("top/clients/", {"limit": "1000"}, "limit"),
         ("calls/", {"since": "now"}, "since"),
         ("calls/", {"outcome": "a\x00b"}, "outcome"),
+        ("calls/", {"project": "3.5"}, "project"),
+        ("calls/", {"session": "0"}, "session"),
+        ("calls/", {"limit": "-1"}, "limit"),
+        ("sessions/", {"limit": "abc"}, "limit"),
+        ("audit/", {"limit": "0"}, "limit"),
+        ("audit/", {"was_allowed": "zz"}, "was_allowed"),
+        ("records/checkpoint/", {"project": "3.5"}, "project"),
+        ("records/file/", {"since": "2021-01-01T00:00:00Z"}, "since"),
+        ("records/file/", {"until": "2021-01-01T00:00:00Z"}, "until"),
     ],
 )
 def test_what_makes_no_sense_is_refused_by_name(
@@ -328,6 +337,15 @@ def test_the_audit_is_ones_own_but_for_managers(
     assert seen() == {(own, "backend"), (own, "other")}
     grant(context, ann, "manage")
     assert seen() == {(own, "backend"), ("user:999", "backend")}
+
+
+def test_the_audit_is_filtered_by_what_was_allowed(get: Get) -> None:
+    for was_allowed in (True, False):
+        AuditEntry.objects.create(context="default", was_allowed=was_allowed, milliseconds=1)
+
+    for given, expected in (("true", {True}), ("False", {False}), ("", {True, False})):
+        rows = get("audit/", {"was_allowed": given}).json()["results"]
+        assert {row["was_allowed"] for row in rows} == expected
 
 
 def test_who_asks_too_often_has_to_wait(get: Get, settings: Any) -> None:
