@@ -123,7 +123,7 @@ def numbers(points: Iterable[Point]) -> dict[str, int]:
     saved = added(one for name, one in sums.items() if saves(name))
     total = added(sums.values())
     return {
-        "Records saved": saved.calls - saved.failures,
+        "Successful saves": saved.calls - saved.failures,
         "Searches that found something": total.answered,
         "Results that were used": total.useful,
         "Calls": total.calls,

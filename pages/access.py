@@ -4,8 +4,10 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any, cast
 
+from django.contrib import admin
 from django.contrib.auth import get_user
 from django.contrib.auth.views import LoginView, redirect_to_login
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -47,6 +49,16 @@ def login(request: HttpRequest) -> HttpResponse:
     """Log in with a password; attempts are limited by user name, together with the admin's."""
     view = LoginView.as_view(template_name="dashboard/login.html", next_page="home")
     return cast(HttpResponse, view(request))
+
+
+def admin_link(request: HttpRequest, model: type[Model]) -> str | None:
+    """Return the text of a link to a record's page in the admin, or None without permission."""
+    if not admin.site.has_permission(request) or not admin.site.is_registered(model):
+        return None
+    registered = admin.site.get_model_admin(model)
+    if registered.has_change_permission(request):
+        return "Edit in the admin"
+    return "View in the admin" if registered.has_view_permission(request) else None
 
 
 def contexts_of(request: HttpRequest) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.contenttypes.models import ContentType
+from django.db.models import Model
 
 from analytics import calls
 from contextd import search
@@ -35,7 +36,8 @@ class RecordPage:
     passages: list[Passage]
     history: list[HistoryEntry]
     use: calls.Use | None
-    edited_at: str
+    model: type[Model]
+    admin_url: str
 
 
 def page(caller: Caller, kind: str, pk: int) -> RecordPage:
@@ -50,7 +52,8 @@ def page(caller: Caller, kind: str, pk: int) -> RecordPage:
         passages=search.passages_of(domain.name, pk, MAX_PASSAGES),
         history=history_of(caller, domain, record),
         use=calls.use_of(caller, domain.name, pk) if domain.use_is_known else None,
-        edited_at=domain.url_of(pk),
+        model=type(record),
+        admin_url=domain.url_of(pk),
     )
 
 

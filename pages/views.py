@@ -14,7 +14,7 @@ from analytics.calls import Wanted
 from contextd import limits, status, throttling
 from contextd.callers import Caller
 from contextd.validation import parse_digits
-from pages import records, searching, streaming
+from pages import access, records, searching, streaming
 from pages.access import caller_by_now, for_callers
 from pages.forms import Asked, Scope, WantedCalls
 from pages.home import series_of
@@ -76,7 +76,9 @@ def search(request: HttpRequest, caller: Caller) -> HttpResponse:
 
 @for_callers
 def record(request: HttpRequest, caller: Caller, kind: str, pk: int) -> HttpResponse:
-    return render(request, "dashboard/record.html", {"record": records.page(caller, kind, pk)})
+    page = records.page(caller, kind, pk)
+    context = {"record": page, "admin_link": access.admin_link(request, page.model)}
+    return render(request, "dashboard/record.html", context)
 
 
 @for_callers

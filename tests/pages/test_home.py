@@ -47,7 +47,7 @@ def test_it_shows_what_was_called(here: Client, happened: Happened) -> None:
     page = text_of(here.get("/dashboard/"))
 
     told = "<strong>0</strong> <span>1 in the 7 days before, 1 today so far</span>"
-    assert f"<dt>Records saved</dt> <dd>{told}" in page
+    assert f"<dt>Successful saves</dt> <dd>{told}" in page
     assert f'<a href="/dashboard/records/remediation/{fix.pk}/">KeyError' in page
     assert page.count("&lt;b&gt;boom&lt;/b&gt;") == 2  # of errors, and of what found nothing
     assert '<th scope="row">shop</th><td class="number">2</td>' in page
@@ -64,7 +64,7 @@ def test_until_a_day_is_over_the_numbers_are_those_of_today(
     page = text_of(here.get("/dashboard/"))
 
     shown = "<strong>1</strong> <span>today so far, none in the 14 days before</span>"
-    assert f"<dt>Records saved</dt> <dd>{shown}" in page
+    assert f"<dt>Successful saves</dt> <dd>{shown}" in page
 
 
 def test_an_error_that_was_looked_up_shows_the_fix_found_last(
@@ -160,7 +160,7 @@ def test_other_servers_tools_save_no_records_of_ours(here: Client, happened: Hap
 
     saved = here.get("/dashboard/").context["shown"].weeks[0]
 
-    assert (saved.name, saved.now) == ("Records saved", 1)
+    assert (saved.name, saved.now) == ("Successful saves", 1)
 
 
 def test_skills_and_connected_clients_have_lists_of_their_own(

@@ -1,5 +1,6 @@
 """A page for each record: what it says, what is like it, what happened to it, how it was used."""
 
+import re
 from typing import Any
 
 import pytest
@@ -44,7 +45,21 @@ def test_a_checkpoint_shows_what_it_says_and_where_it_is_edited(here: Client, ca
     assert "<dt>Branch</dt><dd>main</dd>" in page
     assert '<ul class="words"><li>parser</li></ul>' in page
     assert "<dt>Project</dt><dd>shop</dd>" in page
-    assert f'href="/admin/checkpoints/checkpoint/{saved.id}/change/">Edit in the admin' in page
+    assert "in the admin" not in page
+
+
+def test_the_admin_is_linked_for_those_who_may_use_it(admin_client: Client, call: Call) -> None:
+    saved = call("checkpoint_save", summary="Began the parser", project_path="/w/shop")
+    file = make_file()
+
+    def link(kind: str, pk: Any) -> list[str]:
+        return re.findall(r'<a id="edit".*?</a>', text_of(admin_client.get(address_of(kind, pk))))
+
+    url = f"/admin/checkpoints/checkpoint/{saved.id}/change/"
+    assert link("checkpoint", saved.id) == [f'<a id="edit" href="{url}">Edit in the admin</a>']
+    assert [one.rpartition(">View")[2] for one in link("file", file.pk)] == [" in the admin</a>"]
+    User.objects.update(is_superuser=False)
+    assert link("checkpoint", saved.id) == []
 
 
 def test_every_kind_of_record_has_a_page(here: Client, call: Call) -> None:
