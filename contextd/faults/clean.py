@@ -4,6 +4,7 @@ import re
 
 _ROUNDS = 3
 _CODES = re.compile(
+    r"\x1b_bk;t=\d{1,20}\x07|"  # Buildkite
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()#%][0-9A-Za-z]|[@-Z\\^_])?"
     r"|\x9b(?:[0-?]*[ -/]*[@-~])?"
     r"|(?:\\u001[bB]|\\x1[bB]|\\0?33|\^\[)\[[0-9;]{0,20}[A-Za-z]"  # an escape that was spelled out
@@ -57,6 +58,7 @@ _LINE_PREFIXES = (
     rf"\[pod/[\w.-]{{1,253}}/[\w.-]{{1,63}}\]{_END}",  # kubectl
     rf"\[\d{{1,2}}\]{_END}",  # concurrently
     r"<br[ ]/>",  # PHP
+    rf"\[\d\d-[A-Z][a-z]{{2}}-\d{{4}}[ ]{_TIME}[ ][\w/+-]{{1,40}}\]{_END}",  # PHP's error log
     rf"remote:{_END}",  # git push
     r">[ ]",  # a quotation
     r"[\u2502\u2577\u2575](?:[ ]|$)",  # Terraform, behind another prefix

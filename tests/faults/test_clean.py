@@ -35,6 +35,8 @@ from contextd.faults import clean
         ("KeyError: &#x27;x&#x27; &lt;b&gt;", "KeyError: 'x' <b>"),
         ("2024-05-01 12:00:00 \u2502 Error: no plan", "Error: no plan"),
         ("a\r\u2502 bcd", "bcd"),
+        ("[01-May-2024 12:00:00 UTC] PHP Fatal error:  x", "PHP Fatal error:  x"),
+        ("\x1b_bk;t=1714564800123\x07one", "one"),
         ("name='a' &quot;b&quot;", "name='a' &quot;b&quot;"),
         ("\u2577\n\u2502 Error: no plan\n\u2575", "\nError: no plan\n"),
         ("2024-05-01 12:00:00 ERROR api ValueError: x", "ERROR: ValueError: x"),
