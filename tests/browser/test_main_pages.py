@@ -37,9 +37,17 @@ def paths() -> list[str]:
     fix = Remediation.objects.earliest("pk")
     record = reverse("record", args=["remediation", fix.pk])
     pages = [reverse("home"), f"{reverse('search')}?q={fix}", record, reverse("live")]
+    data = [f"{reverse(f'dashboard{name}')}?format=api" for name in ("", "-series", "-calls")]
     lists = [list_of(model) for model in (Remediation, Skill, Threat)]
     forms = [form_of(model) for model in (Remediation, Skill, Context, User)]
-    return [*pages, reverse("admin:index"), *lists, *forms, reverse("admin:skills_skill_take_in")]
+    return [
+        *pages,
+        *data,
+        reverse("admin:index"),
+        *lists,
+        *forms,
+        reverse("admin:skills_skill_take_in"),
+    ]
 
 
 @needs_axe
