@@ -78,6 +78,4 @@ def connected(caller: Caller, project: Project | None = None) -> list[WorkSessio
     """
     since = timezone.now() - PAUSE
     sessions = WorkSession.objects.visible_to(caller).filter(ended_at__gte=since)
-    if project is not None:
-        sessions = sessions.filter(projects__contains=[project.pk])
-    return list(sessions.order_by("-ended_at")[:MAX_CONNECTED])
+    return list(sessions.touching(project).order_by("-ended_at")[:MAX_CONNECTED])

@@ -38,6 +38,10 @@ class WorkSessionQuerySet(models.QuerySet["WorkSession"]):
     def between(self, start: datetime, end: datetime) -> Self:
         return self.filter(began_at__gte=start, began_at__lt=end)
 
+    def touching(self, project: Project | None) -> Self:
+        """Return the sessions with calls about the project; all of them without one."""
+        return self if project is None else self.filter(projects__contains=[project.pk])
+
 
 class WorkSession(models.Model):
     """Calls over one connection without a long pause; its caller is forgotten with the calls."""

@@ -108,7 +108,7 @@ def report(
 def sessions_of(caller: Caller, period: Period, project: Project | None) -> int:
     """Count the visible sessions that began in the period, or those that touched the project."""
     sessions = WorkSession.objects.visible_to(caller).between(period.start, period.end)
-    return (sessions.filter(projects__contains=[project.pk]) if project else sessions).count()
+    return sessions.touching(project).count()
 
 
 def period_of(caller: Caller, name: PeriodName, first: date | None, last: date | None) -> Period:

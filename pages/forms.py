@@ -18,7 +18,7 @@ class Choice(forms.Form):
 
     def chosen(self) -> dict[str, Any]:
         """Return the valid fields."""
-        self.full_clean()
+        self.is_valid()  # validates once
         return self.cleaned_data
 
 

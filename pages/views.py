@@ -21,7 +21,6 @@ from pages.home import series_of
 from pages.streaming import News
 
 SEARCHES = "20/s"
-MAX_SEARCH_SECONDS = 10
 MAX_CALLS = 50
 NOT_KEPT = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
@@ -45,7 +44,7 @@ def errors(request: HttpRequest, caller: Caller) -> HttpResponse:
     """Loaded after the home page, since it runs a search per error without a fix."""
     throttling.take(request, "search", caller.principal, SEARCHES)
     chosen = Scope(caller, {"days": "30", **request.GET.dict()}).chosen()
-    with limits.deadline(MAX_SEARCH_SECONDS):
+    with limits.deadline(searching.MAX_SEARCH_SECONDS):
         found = overview.errors(caller, chosen.get("days", 30), chosen.get("project"))
     context = {"errors": found, "lacking": "none known"}
     return whole_or_part(request, "dashboard/errors_page.html", "dashboard/errors.html", context)

@@ -1,7 +1,7 @@
 """Parse an error into what it is indexed and compared by."""
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from contextd import faults
 
@@ -9,7 +9,7 @@ ENOUGH_WORDS = 2
 """Informative words below which an error is vague."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reading:
     """The line that names the error and the rest of the output, without parts that vary by run.
 
@@ -31,7 +31,7 @@ class Reading:
         """Return the headline and body to index."""
         return self.headline, f"{self.details}\n{solution}".strip()
 
-    @property
+    @cached_property  # each match of a search asks for it
     def is_vague(self) -> bool:
         """Return whether it says only that something failed, like `KeyError` or `exit code 1`."""
         has_words = len(faults.informative_words(self.text)) >= ENOUGH_WORDS

@@ -104,7 +104,6 @@ class SourceFileAdmin(Exportable, ReadOnly, SearchByMeaning, ModelAdmin[SourceFi
     list_display = ["path", "repository", "language", "size", "modified_at", "indexed_at"]
     list_filter = ["repository", "language"]
     list_select_related = ["repository"]
-    show_full_result_count = False
     fields = [
         *("repository", "path", "language", "size"),
         *("symbols", "text", "modified_at", "indexed_at"),

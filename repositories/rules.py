@@ -115,7 +115,7 @@ def by_name(path: str) -> Reason | None:
 def is_secret(path: str) -> bool:
     """Return whether the name marks a secret or its copy, or is itself a credential."""
     lowered = path.lower()
-    if any(map(_SECRETS.match_file, (lowered, _COPY_SUFFIXES.sub("", lowered)))):
+    if any(map(_SECRETS.match_file, {lowered, _COPY_SUFFIXES.sub("", lowered)})):
         return True
     return bool(_LIKE_A_TOKEN.search(path) and redaction.redact(path).findings)
 

@@ -155,10 +155,7 @@ async def test_a_client_that_cancels_its_call_ends_the_run(
             calls.start_soon(session.call_tool, "index_repository", {"path": str(shop.path)})
             job_id = await on_thread(job_on_its_way)
             calls.cancel_scope.cancel()
-        await on_thread(lambda: wait_for(lambda: not Job.objects.get(pk=job_id).is_open))
-
-    job = await on_thread(lambda: Job.objects.get(pk=job_id))
-    assert job.state == Job.State.CANCELLED
+        assert await on_thread(lambda: state_at_end(job_id)) == Job.State.CANCELLED
 
 
 @pytest.mark.anyio
@@ -200,10 +197,7 @@ async def test_a_run_ends_when_all_calls_that_requested_it_are_cancelled(
             joined = Job.objects.filter(pk=job_id, request_count=2)
             await on_thread(lambda: wait_for(joined.exists))
             calls.cancel_scope.cancel()
-        await on_thread(lambda: wait_for(lambda: not Job.objects.get(pk=job_id).is_open))
-
-    job = await on_thread(lambda: Job.objects.get(pk=job_id))
-    assert job.state == Job.State.CANCELLED
+        assert await on_thread(lambda: state_at_end(job_id)) == Job.State.CANCELLED
 
 
 @pytest.mark.anyio
@@ -307,6 +301,11 @@ def as_served(environment: Mapping[str, str]) -> Mapping[str, str]:
 def job_on_its_way() -> int:
     wait_for(Job.objects.exists)
     return Job.objects.get().pk
+
+
+def state_at_end(job_id: int) -> str:
+    wait_for(lambda: not Job.objects.get(pk=job_id).is_open)
+    return Job.objects.get(pk=job_id).state
 
 
 def give_back(job_id: int) -> None:

@@ -22,8 +22,8 @@ CONCURRENT_TEXTS = 2
 class LocalBackend:
     """Runs all-MiniLM-L6-v2 with onnxruntime; nothing is loaded before the first text arrives.
 
-    Each text is a run of its own. Batches are no faster on a CPU, and the 8-bit
-    arithmetic scales by the largest number in a batch, so a vector would depend on the other texts.
+    Each text is a run of its own. Batches are no faster on a CPU, and the 8-bit arithmetic scales
+    by the largest number in a batch, so a vector would depend on the other texts.
     """
 
     kind = "local"
