@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from contextd.search.embedding.local import LocalBackend
 NAME = "published 70/30"
 MEANING, WORDING = 0.7, 0.3
 Scores = NDArray[np.float32]
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,6 @@ def rate(asked: Side, stored: Side, models: Path) -> Rated:
     return Rated(questions @ answers.T, string)
 
 
-def best(scores: Scores, ids: Sequence[str], limit: int) -> list[tuple[str, float]]:
+def best(scores: Scores, records: Sequence[R], limit: int) -> list[tuple[R, float]]:
     """Return the records of one query with their scores, the best first."""
-    return [(ids[i], float(scores[i])) for i in np.argsort(-scores, kind="stable")[:limit]]
+    return [(records[i], float(scores[i])) for i in np.argsort(-scores, kind="stable")[:limit]]
