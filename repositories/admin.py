@@ -42,7 +42,8 @@ class RepositoryAdmin(Exportable, NotEditable, ModelAdmin[Repository]):
     actions = ["index_selected", *Exportable.actions]
     fields = [
         *("path", "project", "include_patterns", "exclude_patterns", "max_file_size"),
-        *("files", "last_run", "pending", "report", "created_by", "created_at", "indexed_at"),
+        *("files", "last_run", "pending", "report"),
+        *("host", "created_by", "created_at", "indexed_at"),
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Repository]:

@@ -161,7 +161,7 @@ def holding(caller: Caller, path: str) -> Repository | None:
 
 def is_gone(repository: Repository) -> bool:
     root = Path(repository.path)
-    return not (roots.is_readable(root) or roots.may_lie_elsewhere(root))
+    return not (roots.is_readable(root) or roots.may_lie_elsewhere(root, repository.host))
 
 
 def conditions_of(globs: Sequence[str]) -> list[tuple[bool, str]]:
@@ -306,10 +306,10 @@ def present(found: Mapping[int, Found]) -> Iterator[tuple[SourceFile, Found]]:
     seen: set[object] = set()
     for key, one in found.items():
         if file := known.get(key):
-            root = Path(file.repository.path)
+            root, host = Path(file.repository.path), file.repository.host
             place = root / file.path
             copy = (file.repository.project_id, file.path, file.digest)
-            is_there = roots.is_file(place) if is_readable(root) else lies_elsewhere(root)
+            is_there = roots.is_file(place) if is_readable(root) else lies_elsewhere(root, host)
             if is_there and seen.isdisjoint((place, copy)):
                 seen |= {place, copy}
                 yield file, one

@@ -1,6 +1,7 @@
 """Run over a repository: index new and changed files, forget deleted ones."""
 
 import os
+import socket
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -70,6 +71,7 @@ def run(repository: Repository, hold: Hold) -> dict[str, Any]:
     root = Path(repository.path)
     if not roots.is_readable(root):
         raise Invalid(f"{root} is no longer a folder that the server may read", field="path")
+    Repository.objects.filter(pk=repository.pk).update(host=socket.gethostname())
     tally = Run(repository, root, hold).go()
     report = tally.as_report(time.monotonic() - started)
     Repository.objects.filter(pk=repository.pk).update(report=report, indexed_at=timezone.now())

@@ -23,6 +23,7 @@ class Repository(models.Model):
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="repositories")
     path = models.CharField(max_length=MAX_PATH_LENGTH, help_text="Where the server reads it")
+    host = models.CharField(max_length=255, blank=True, help_text="The machine that indexed it")
     include_patterns = ArrayField(models.CharField(max_length=200), default=list, blank=True)
     exclude_patterns = ArrayField(models.CharField(max_length=200), default=list, blank=True)
     max_file_size = models.PositiveIntegerField()

@@ -1,6 +1,7 @@
 """Decide which folders of this machine the server may read."""
 
 import os
+import socket
 from pathlib import Path
 
 from django.conf import settings
@@ -53,12 +54,12 @@ def is_real(path: Path) -> bool:
     return os.path.realpath(path) == str(path)
 
 
-def may_lie_elsewhere(folder: Path) -> bool:
-    """Return whether an unreadable folder may be on the other machine that indexed it.
+def may_lie_elsewhere(folder: Path, host: str) -> bool:
+    """Return whether an unreadable folder may be on the other machine that indexed it, `host`.
 
     If its parent folder is here, it was deleted, moved or made inaccessible instead.
     """
-    if not is_allowed(folder):
+    if host == socket.gethostname() or not is_allowed(folder):
         return False
     try:
         os.stat(folder.parent)

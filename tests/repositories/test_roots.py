@@ -134,9 +134,19 @@ def test_files_of_a_deleted_folder_are_not_found(
 def test_a_folder_of_another_machine_is_found(index: Index, folder: Folder, call: Call) -> None:
     folder.write({"a.py": "zeppelin = 1\n"})
     index(folder)
-    Repository.objects.update(path="/nowhere/here/shop")
+    Repository.objects.update(path="/nowhere/here/shop", host="of-a-colleague")
 
     assert found(call, "zeppelin") == ["a.py"]
+
+
+def test_a_folder_deleted_together_with_those_above_it_is_not_found(
+    index: Index, folder: Folder, call: Call
+) -> None:
+    folder.write({"a.py": "zeppelin = 1\n"})
+    index(folder)
+    Repository.objects.update(path="/nowhere/here/shop")
+
+    assert found(call, "zeppelin") == []
 
 
 @pytest.mark.parametrize(
