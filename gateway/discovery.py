@@ -1,9 +1,11 @@
 """Check each definition that an upstream lists; a bad one never hides the others."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError
 
 from contextd.validation import unstorable
 from gateway import pinning
@@ -11,9 +13,54 @@ from gateway.models import NAME_LENGTH, Kind
 
 MAX_LISTED = 1000
 MAX_DEFINITION_CHARACTERS = 256 * 1024
-MAX_NAME_CHARACTERS = 200
+MAX_NAME_BYTES = 200
+MAX_ADDRESS_BYTES = NAME_LENGTH
+"""Bytes, not characters: PostgreSQL limits the bytes of what it indexes."""
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
 _KEYS = {Kind.RESOURCE: "uri", Kind.TEMPLATE: "uriTemplate"}
+_SCHEMAS = ("inputSchema", "outputSchema")
+_BOOLEAN_SCHEMAS: Mapping[bool, dict[str, Any]] = {True: {}, False: {"not": {}}}
+
+
+# What the protocol versions that we serve accept, since one result lists all definitions.
+class _Described(BaseModel):
+    name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    mimeType: str | None = None
+
+
+class _Schema(BaseModel):
+    dialect: str | None = Field(None, alias="$schema")
+    type: Literal["object"]
+    properties: dict[str, dict[str, Any]] | None = None
+    required: list[str] | None = None
+
+
+class _Annotations(BaseModel):
+    title: str | None = None
+    readOnlyHint: bool | None = None
+    destructiveHint: bool | None = None
+    idempotentHint: bool | None = None
+    openWorldHint: bool | None = None
+
+
+class _Tool(_Described):
+    inputSchema: _Schema
+    outputSchema: _Schema | None = None
+    annotations: _Annotations | None = None
+
+
+class _Argument(BaseModel):
+    name: str
+    description: str | None = None
+
+
+class _Prompt(_Described):
+    arguments: list[_Argument] | None = None
+
+
+_FORMS: Mapping[Kind, type[BaseModel]] = {Kind.TOOL: _Tool, Kind.PROMPT: _Prompt}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,61 +74,72 @@ class Listed:
 def check(kind: Kind, raw: Iterable[Any]) -> Listed:
     listed, key = Listed(), _KEYS.get(kind, "name")
     for number, one in enumerate(raw, start=1):
-        name = one.get(key) if isinstance(one, dict) else None
-        if problem := _problem_of(kind, name, one, listed.definitions):
+        definition = pinned(kind, one) if isinstance(one, dict) else {}
+        name = definition.get(key)
+        if problem := _problem_of(kind, name, definition, listed.definitions):
             listed.problems.append(f"{kind} {number} ({str(name)[:80]!r}) is left out: {problem}")
         else:
-            listed.definitions[one[key]] = pinning.pinned(kind, one)
+            listed.definitions[definition[key]] = definition
     return listed
 
 
-def _problem_of(kind: Kind, name: Any, one: Any, known: dict[str, dict[str, Any]]) -> str | None:
+def pinned(kind: Kind, raw: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts that clients see, with schemas that every protocol version can express."""
+    definition = pinning.pinned(kind, raw)
+    schemas = {key: definition[key] for key in _SCHEMAS if isinstance(definition.get(key), dict)}
+    return {**definition, **{key: _with_objects(schema) for key, schema in schemas.items()}}
+
+
+def _with_objects(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return an equivalent schema whose properties are an object of objects.
+
+    PHP writes an empty object as a list, and versions before 2026-07-28 have no boolean schemas.
+    """
+    properties = schema.get("properties")
+    if properties == []:
+        return {**schema, "properties": {}}
+    if not isinstance(properties, dict):
+        return schema
+    objects = {
+        name: _BOOLEAN_SCHEMAS[part] if isinstance(part, bool) else part
+        for name, part in properties.items()
+    }
+    return {**schema, "properties": objects}
+
+
+def _problem_of(
+    kind: Kind, name: Any, definition: dict[str, Any], known: Mapping[str, Any]
+) -> str | None:
     if not isinstance(name, str):
-        return "it has no name" if kind in (Kind.TOOL, Kind.PROMPT) else "it has no address"
-    longest = NAME_LENGTH if kind in _KEYS else MAX_NAME_CHARACTERS
-    if not 0 < len(name) <= longest:
-        return f"its name is empty or longer than {longest} characters"
+        return "it has no address" if kind in _KEYS else "it has no name"
+    max_bytes = MAX_ADDRESS_BYTES if kind in _KEYS else MAX_NAME_BYTES
+    if not 0 < len(name.encode(errors="replace")) <= max_bytes:
+        return f"its name is empty or longer than {max_bytes} bytes"
     if kind in _KEYS and not _URI.fullmatch(name):
         return "its address is not valid"
     if name in known:
         return "its name is used twice"
     if len(known) >= MAX_LISTED:
         return f"there are more than {MAX_LISTED}"
-    return next(_problems_of_parts(kind, one), None) or _problem_of_text(kind, one)
+    return _problem_of_form(kind, definition) or _problem_of_storing(definition)
 
 
-def _problems_of_parts(kind: Kind, one: dict[str, Any]) -> Iterator[str]:
-    for key in ("name", "title", "description", "mimeType"):
-        if not isinstance(one.get(key, ""), str | None):
-            yield f"its {key} is not text"
-    if kind == Kind.TOOL:
-        yield from _problems_of_tool(one)
-    if kind == Kind.PROMPT and not _are_arguments(one.get("arguments") or []):
-        yield "its arguments are not a list of names and descriptions"
+def _problem_of_form(kind: Kind, definition: dict[str, Any]) -> str | None:
+    try:
+        _FORMS.get(kind, _Described).model_validate(definition)
+    except ValidationError as error:
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return None
 
 
-def _problems_of_tool(tool: dict[str, Any]) -> Iterator[str]:
-    for key in ("inputSchema", "outputSchema"):
-        schema = tool.get(key, {"type": "object"} if key == "outputSchema" else None)
-        if not isinstance(schema, dict) or schema.get("type") != "object":
-            yield f"its {key} is not the schema of an object"
-    if not isinstance(tool.get("annotations", {}), dict | None):
-        yield "its annotations are not an object"
-
-
-def _are_arguments(arguments: Any) -> bool:
-    return isinstance(arguments, list) and all(
-        isinstance(one, dict)
-        and isinstance(one.get("name"), str)
-        and isinstance(one.get("description", ""), str | None)
-        for one in arguments
-    )
-
-
-def _problem_of_text(kind: Kind, one: dict[str, Any]) -> str | None:
-    pinned = pinning.pinned(kind, one)
-    if len(pinning.canonical_json(pinned)) > MAX_DEFINITION_CHARACTERS:
+def _problem_of_storing(definition: dict[str, Any]) -> str | None:
+    try:
+        text = pinning.canonical_json(definition)
+    except ValueError:
+        return "it contains a number that JSON does not have"
+    if len(text) > MAX_DEFINITION_CHARACTERS:
         return f"its definition is larger than {MAX_DEFINITION_CHARACTERS} characters"
-    if unstorable(pinned):
+    if unstorable(definition):
         return "it contains characters that cannot be stored"
     return None

@@ -44,7 +44,10 @@ def pinned(kind: str, definition: dict[str, Any]) -> dict[str, Any]:
 
 
 def canonical_json(definition: dict[str, Any]) -> str:
-    return json.dumps(definition, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    """Raises ValueError for infinite numbers and NaN, which JSON does not have."""
+    return json.dumps(
+        definition, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
 
 
 def digest(definition: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """Serve the registered operations as MCP tools."""
 
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
@@ -17,7 +18,8 @@ from mcp.types import (
     Tool,
     ToolAnnotations,
 )
-from pydantic import BaseModel
+from mcp.types.methods import validate_server_result
+from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from starlette.requests import Request
 
@@ -31,6 +33,8 @@ from contextd.operations import Operation, Provided, Result
 MAX_NAME_LENGTH = 200
 MAX_CACHED_TOOLS = 4096
 CANONICAL = "contextd/canonicalName"
+
+logger = logging.getLogger(__name__)
 
 Context = ServerRequestContext[Any, Request]
 Identify = Callable[[Context], Caller]
@@ -52,8 +56,7 @@ class Tools:
     call_waiting: CallWaiting
 
     async def list(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-        structured = answers.has_structure(ctx.protocol_version)
-        work = partial(listed, self.identify(ctx), structured)
+        work = partial(listed, self.identify(ctx), ctx.protocol_version)
         tools = await self.workers.run_safely("tools/list", work)
         return ListToolsResult(tools=tools)
 
@@ -94,28 +97,45 @@ def client_of(ctx: Context) -> str:
     return f"{parameters.client_info.name}/{parameters.client_info.version}"
 
 
-def listed(caller: Caller, structured: bool) -> list[Tool]:
-    return [
-        as_provided_tool(operation, structured)
+def listed(caller: Caller, version: str) -> list[Tool]:
+    """Return the tools of the caller in the form of the protocol version."""
+    structured = answers.has_structure(version)
+    tools = (
+        as_provided_tool(operation, version)
         if isinstance(operation, Provided)
         else as_tool(operation, structured)
         for operation in operations.available()
         if guards.may_use(operation, caller)
-    ]
+    )
+    return [tool for tool in tools if tool]
 
 
 @lru_cache(MAX_CACHED_TOOLS)
-def as_provided_tool(operation: Provided, structured: bool) -> Tool:
-    """Return the tool as its server describes it, under a name that every client accepts."""
-    tool = Tool.model_validate(operation.definition)
-    return tool.model_copy(
-        update={
-            "name": operation.name,
-            "title": operation.canonical if structured else None,
-            "output_schema": tool.output_schema if structured else None,
-            "meta": {CANONICAL: operation.canonical},
-        }
-    )
+def as_provided_tool(operation: Provided, version: str) -> Tool | None:
+    """Return the tool as its server describes it, under a name that every client accepts.
+
+    None for a tool that the protocol version cannot express, since it would fail the whole list.
+    """
+    structured = answers.has_structure(version)
+    try:
+        tool = Tool.model_validate(operation.definition).model_copy(
+            update={
+                "name": operation.name,
+                "title": operation.canonical if structured else None,
+                "meta": {CANONICAL: operation.canonical},
+            }
+        )
+        ensure_listable(tool, version)
+    except ValidationError as error:
+        logger.warning("%s is not listed: %s", operation.canonical, error.errors()[0]["msg"])
+        return None
+    return tool if structured else tool.model_copy(update={"output_schema": None})
+
+
+def ensure_listable(tool: Tool, version: str) -> None:
+    """Raise ValidationError if `tools/list` of the protocol version cannot contain the tool."""
+    alone = ListToolsResult(tools=[tool]).model_dump(by_alias=True, mode="json", exclude_none=True)
+    validate_server_result("tools/list", version, alone)
 
 
 @cache

@@ -85,7 +85,7 @@ def problem_of_structure(structured: Any, schema: Mapping[str, Any]) -> str | No
     try:
         validator = _validator(pinning.canonical_json(dict(schema)))
         error = best_match(validator.iter_errors(structured))
-    except (SchemaError, Unresolvable, RecursionError):
+    except (SchemaError, Unresolvable, RecursionError, ValueError):
         return "its output schema cannot be used"
     if error is None:
         return None

@@ -12,6 +12,9 @@ from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
+from mcp.types import ListToolsResult
+from mcp.types.methods import validate_server_result
+from mcp.types.version import KNOWN_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 
 from contextd import operations, pipeline
 from contextd.callers import Caller, Entry
@@ -46,7 +49,7 @@ def output(capsys: pytest.CaptureFixture[str]) -> Any:
 
 
 def test_clients_are_listed_what_the_upstream_says(upstream: Upstream, caller: Caller) -> None:
-    (tool,) = [tool for tool in tools.listed(caller, structured=True) if "__" in tool.name]
+    (tool,) = [tool for tool in tools.listed(caller, LATEST_HANDSHAKE_VERSION) if "__" in tool.name]
 
     assert tool.name == "odd__echo"
     assert tool.title == "odd:echo"
@@ -54,6 +57,30 @@ def test_clients_are_listed_what_the_upstream_says(upstream: Upstream, caller: C
     assert tool.input_schema == SCHEMA
     assert tool.annotations
     assert tool.annotations.read_only_hint
+
+
+@pytest.mark.parametrize("version", KNOWN_PROTOCOL_VERSIONS)
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"annotations": {"readOnlyHint": "sometimes"}},
+        {"inputSchema": {"type": "object", "required": True}},
+        {"inputSchema": {"type": "object", "properties": {"x": "string"}}},
+    ],
+)
+def test_a_malformed_tool_in_the_database_does_not_hide_the_others(
+    upstream: Upstream, caller: Caller, version: str, part: dict[str, Any]
+) -> None:
+    offering.take_in(upstream.pk, Kind.TOOL, [ECHO, {**ECHO, "name": "fine"}])
+    row = UpstreamFeature.objects.get(name="echo")
+    row.definition = row.approved = {**row.definition, **part}
+    row.save()
+
+    found = tools.listed(caller, version)
+
+    raw = ListToolsResult(tools=found).model_dump(by_alias=True, exclude_none=True)
+    validate_server_result("tools/list", version, raw)
+    assert "odd__fine" in {tool.name for tool in found}
 
 
 def test_what_they_offered_is_known_while_the_database_does_not_answer(
@@ -75,8 +102,8 @@ def test_contexts_choose_tools_by_their_canonical_names(upstream: Upstream, call
     inside = replace(caller, entry=Entry(tools=("odd:e*",)))
     outside = replace(caller, entry=Entry(tools=("other:*",)))
 
-    assert [tool.name for tool in tools.listed(inside, structured=True)] == ["odd__echo"]
-    assert tools.listed(outside, structured=True) == []
+    assert [tool.name for tool in tools.listed(inside, LATEST_HANDSHAKE_VERSION)] == ["odd__echo"]
+    assert tools.listed(outside, LATEST_HANDSHAKE_VERSION) == []
     with pytest.raises(NotAllowed):
         pipeline.call("odd:echo", {}, outside)
 
@@ -90,8 +117,8 @@ def test_a_glob_for_an_upstream_is_no_mistake(upstream: Upstream) -> None:
 def test_whoever_may_only_read_calls_no_upstream(upstream: Upstream, caller: Caller) -> None:
     reader = replace(caller, entry=Entry(permission="read"))
 
-    assert tools.listed(reader, structured=True) == [
-        tool for tool in tools.listed(reader, structured=True) if "__" not in tool.name
+    assert tools.listed(reader, LATEST_HANDSHAKE_VERSION) == [
+        tool for tool in tools.listed(reader, LATEST_HANDSHAKE_VERSION) if "__" not in tool.name
     ]
     with pytest.raises(NotAllowed):
         pipeline.call("odd:echo", {}, reader)

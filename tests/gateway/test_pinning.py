@@ -1,11 +1,16 @@
 """A tool that is not the one that was approved is held back."""
 
+import math
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mcp.types.version import KNOWN_PROTOCOL_VERSIONS
 
 from contextd import operations
+from contextd.callers import Caller
 from contextd.errors import Invalid, NotFound
+from contextd.mcp import tools
 from gateway import names, offering, pinning, services
 from gateway.models import Kind, Upstream, UpstreamFeature
 from tests.conftest import Call
@@ -184,6 +189,65 @@ def test_one_bad_tool_does_not_hide_the_others(upstream: Upstream) -> None:
 
     assert offered() == ["odd:echo"]
     assert len(problems) == len(bad)
+
+
+@pytest.mark.parametrize(
+    ("part", "problem"),
+    [
+        ({"inputSchema": {"type": "object", "properties": ["a"]}}, "inputSchema.properties: "),
+        ({"inputSchema": {"type": "object", "properties": {"x": 1}}}, "inputSchema.properties.x: "),
+        ({"inputSchema": {"type": "object", "required": True}}, "inputSchema.required: "),
+        ({"inputSchema": {"type": "object", "$schema": 5}}, "inputSchema.$schema: "),
+        ({"outputSchema": {"type": "object", "required": "x"}}, "outputSchema.required: "),
+        ({"outputSchema": {"type": "array"}}, "outputSchema.type: "),
+        ({"annotations": {"readOnlyHint": "sometimes"}}, "annotations.readOnlyHint: "),
+        ({"annotations": {"title": 5}}, "annotations.title: "),
+        ({"annotations": []}, "annotations: "),
+        ({"inputSchema": {"type": "object", "maximum": math.inf}}, "a number that JSON does not"),
+        ({"inputSchema": {"type": "object", "default": math.nan}}, "a number that JSON does not"),
+    ],
+)
+def test_a_tool_that_clients_or_the_database_refuse_is_left_out_alone(
+    upstream: Upstream, part: dict[str, object], problem: str
+) -> None:
+    (found,) = offering.take_in(upstream.pk, Kind.TOOL, [tool("bad") | part, tool()])
+
+    assert "tool 1 ('bad') is left out: " in found
+    assert problem in found
+    assert offered() == ["odd:echo"]
+
+
+def test_schemas_that_some_protocol_versions_lack_are_rewritten(
+    upstream: Upstream, caller: Caller
+) -> None:
+    properties = {"some": True, "none": False, "a": {"type": "string"}}
+    schema = {"type": "object", "properties": properties}
+    empty = {"type": "object", "properties": []}
+
+    offering.take_in(
+        upstream.pk, Kind.TOOL, [tool("any", inputSchema=schema), tool("php", outputSchema=empty)]
+    )
+
+    assert UpstreamFeature.objects.get(name="any").definition["inputSchema"]["properties"] == {
+        "some": {},
+        "none": {"not": {}},
+        "a": {"type": "string"},
+    }
+    assert UpstreamFeature.objects.get(name="php").definition["outputSchema"]["properties"] == {}
+    for version in KNOWN_PROTOCOL_VERSIONS:
+        assert {"odd__any", "odd__php"} <= {tool.name for tool in tools.listed(caller, version)}
+
+
+def test_an_address_that_no_index_holds_is_left_out_alone(upstream: Upstream) -> None:
+    signs = "".join(chr(0x4E00 + 7919 * number % 20_000) for number in range(990))
+    listed = [{"uri": f"demo://{signs}"}, {"uri": "demo://a"}]
+
+    (problem,) = offering.take_in(upstream.pk, Kind.RESOURCE, listed)
+
+    assert "its name is empty or longer than 1000 bytes" in problem
+    assert [one.address for one in offering.offered_resources(offset=0, limit=9)] == [
+        "upstream://odd/demo://a"
+    ]
 
 
 @pytest.mark.parametrize(
