@@ -135,16 +135,12 @@ def bearer_token(identity: RequestIdentity) -> str | None:
 
 
 def admit(identity: RequestIdentity, *, door: Door) -> Admission:
-    """Look up the token's owner, and what the requested context grants them.
-
-    Refusals are limited by address; refusals beyond that are not recorded either.
-    """
+    """Look up the token's owner, and what the requested context grants them."""
     principal = None
     try:
         principal = principal_of(bearer_token(identity))
         return _enter(principal, identity.context, identity.is_from_this_machine)
     except (NotAuthenticated, NotAllowed, NotFound) as error:
-        limits.throttle_refusals(identity.peer)
         known = error.principal if isinstance(error, CredentialLapsed) else principal
         if known is not None:
             _announce_refusal(error, known, identity.context, door, identity.client)
@@ -203,6 +199,8 @@ def fallback_entry(context: str) -> Entry:
 def _announce_refusal(
     error: ContextdError, principal: Principal, context: str | None, door: Door, client: str
 ) -> None:
+    if not limits.may_record_refusal(principal.name):
+        return
     entry_refused.send_robust(
         sender=Principal,
         principal=principal,

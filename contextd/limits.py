@@ -26,7 +26,7 @@ from contextd.operations import Operation
 from contextd.rates import MAX_PERIOD_SECONDS, Rate
 
 PRINCIPAL_RATE = Rate(50, burst=100)
-REFUSAL_RATE = Rate(1, burst=30)
+RECORDED_REFUSAL_RATE = Rate(1, burst=30)
 MAX_QUERY_SECONDS = 30.0
 MAX_ATTEMPTS = 10
 LOOKUP_SECONDS = 5
@@ -52,23 +52,27 @@ def throttle(operation: Operation, caller: Caller) -> None:
         _take(caller.principal, PRINCIPAL_RATE, refusal)
 
 
-def throttle_refusals(address: str) -> None:
-    """Count one refusal for a client at that address; admitted requests are never counted.
-
-    Behind a proxy all clients share one address, so none may suffer from another's refusals.
-    """
+def may_record_refusal(principal: str) -> bool:
+    """Return whether to record one more refusal of the principal, which must not fill the audit."""
     if settings.CONTEXTD_RATE_LIMITS:
-        _take(f"refused:{address}", REFUSAL_RATE, "too many of your requests were refused")
+        return _seconds_to_wait(f"refused:{principal}", RECORDED_REFUSAL_RATE) is None
+    return True
 
 
 def _take(key: str, rate: Rate, refusal: str) -> None:
+    seconds = _seconds_to_wait(key, rate)
+    if seconds is not None:
+        raise RateLimited(refusal, retry_after=seconds)
+
+
+def _seconds_to_wait(key: str, rate: Rate) -> float | None:
+    """Take a token of the bucket; if it is empty, return when the next one is available."""
     try:
         taken = _bucket(rate).limit(key)
     except (RedisError, StoreUnavailableError):
         logs.warn_seldom(logger, "rate limits are off: Redis does not answer (REDIS_URL)")
-        return
-    if taken.limited:
-        raise RateLimited(refusal, retry_after=round(taken.state.retry_after, 3))
+        return None
+    return round(taken.state.retry_after, 3) if taken.limited else None
 
 
 @cache

@@ -79,7 +79,7 @@ def answer(name: str, request: HttpRequest) -> HttpResponse:
 
 
 def admitted(request: HttpRequest) -> Caller:
-    """Return the sender, unless they send too many requests; `auth` counts refused ones.
+    """Return the sender, unless they send too many requests.
 
     The rate is above those of operations: it also limits requests that reach no operation.
     """

@@ -11,7 +11,7 @@ session_created = Signal()
 
 entry_refused = Signal()
 """Sent when a known principal is refused, with `principal`, `context` (by name), `door`, `client`
-and `category` (of the error)."""
+and `category` (of the error). Its rate is limited (`limits.RECORDED_REFUSAL_RATE`)."""
 
 serving_began = Signal()
 """Sent by the web process before its first request."""

@@ -10,12 +10,13 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from contextd.buffers import Buffer
-from contextd.callers import ABSENT, Caller, Door, Principal
-from contextd.errors import NotAllowed
+from contextd.callers import ABSENT, DEFAULT_CONTEXT, Caller, Door, Principal
+from contextd.errors import NotAllowed, RateLimited
 from contextd.operations import Operation
 from contextd.validation import printable
 from contexts.models import AuditEntry
 
+REFUSALS = {NotAllowed.category, RateLimited.category}
 ROWS_PER_DELETE = 10_000
 WRITE_EVERY_SECONDS = 0.25
 
@@ -47,7 +48,7 @@ def record_call(operation: Operation, caller: Caller, category: str, seconds: fl
         client=caller.client,
         connection=caller.connection,
         outcome=category,
-        was_allowed=category != NotAllowed.category,
+        was_allowed=category not in REFUSALS,
         milliseconds=seconds * 1000,
     )
 
@@ -60,7 +61,7 @@ def record_refusal(
         principal=principal.name,
         user_id=principal.user_id,
         operation=ABSENT,
-        context=context or principal.default_context or ABSENT,
+        context=context or principal.default_context or DEFAULT_CONTEXT,
         door=door,
         client=client,
         connection=ABSENT,

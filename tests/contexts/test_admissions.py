@@ -101,6 +101,22 @@ async def test_it_is_looked_up_anew_when_the_moment_is_over(
     assert len(entered) == 2
 
 
+def enter_never(principal: Principal, name: str | None) -> Entry:
+    raise NotAllowed("you have no grant here")
+
+
+async def test_a_stream_ends_however_often_its_sender_was_refused(
+    admissions: Admissions, settings: Settings
+) -> None:
+    settings.CONTEXTD_ENTER = f"{__name__}.enter_never"
+    for _ in range(50):
+        with pytest.raises(NotAllowed):
+            await admissions.admit(FROM_HERE)
+
+    async with asyncio.timeout(5):
+        await admissions.lapse(FROM_HERE)
+
+
 def enter_twice(principal: Principal, name: str | None) -> Entry:
     entered.append(name)
     if len(entered) > 2:

@@ -64,6 +64,21 @@ def test_how_a_call_ended_is_noted(
     ]
 
 
+def test_a_call_that_exceeds_its_rate_was_not_allowed(
+    ann: User, make_context: MakeContext, token_of: MakeToken, post: Post
+) -> None:
+    grant(make_context(calls_per_second=1, calls_at_once=1), ann)
+    token = token_of(ann)
+
+    for _ in range(10):  # on a slow machine, some are in time
+        post("checkpoint_list", token=token, context="backend")
+
+    assert set(outcomes()) == {
+        ("checkpoints:checkpoint_list", "ok", True),
+        ("checkpoints:checkpoint_list", "rate_limited", False),
+    }
+
+
 def test_who_is_known_and_not_let_in_is_noted(
     ann: User, make_context: MakeContext, token_of: MakeToken, post: Post
 ) -> None:
@@ -82,7 +97,7 @@ def test_who_is_known_and_not_let_in_is_noted(
     assert list(entries) == [
         (*ann_at_rest, "backend", "rest", "unauthorized", False),
         (*ann_at_rest, "nope" + "x" * 60, "rest", "not_found", False),
-        (*ann_at_rest, "-", "rest", "unauthorized", False),
+        (*ann_at_rest, "default", "rest", "unauthorized", False),
     ]
 
 
