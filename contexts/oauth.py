@@ -1,8 +1,11 @@
 """Access tokens of an OAuth 2.1 issuer; contextd is a resource server for it."""
 
 import logging
+import math
 import threading
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,7 +15,6 @@ import jwt
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser
-from jwt.exceptions import PyJWKClientConnectionError
 from pydantic import BaseModel, ValidationError
 
 from contextd import limits
@@ -24,6 +26,15 @@ ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 LOOKUP_SECONDS = 5
 CLOCK_SKEW_SECONDS = 10
 RETRY_SECONDS = 10
+WAIT_SECONDS = 1
+"""How long other threads wait for a fetch, counted from its start."""
+CURRENT_SECONDS = 5 * 60
+USABLE_SECONDS = 60 * 60
+UNKNOWN_KEY_SECONDS = 30
+"""How long an issuer is not asked again for a key that it did not have."""
+
+NO_ANSWER = (httpx2.HTTPError, httpx2.InvalidURL, jwt.PyJWTError, ValueError)
+"""The errors of a fetch: no answer, or one that has no keys in it."""
 
 logger = logging.getLogger(__name__)
 
@@ -76,34 +87,76 @@ def user_of(claims: dict[str, Any]) -> AbstractBaseUser | None:
     return users[0]
 
 
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The published keys by id, and when they were fetched."""
+
+    by_id: Mapping[str, jwt.PyJWK]
+    fetched_at: float
+
+    @property
+    def age_seconds(self) -> float:
+        return time.monotonic() - self.fetched_at
+
+    def is_current(self, key_id: str) -> bool:
+        """Return whether the issuer need not be asked for the key."""
+        limit = CURRENT_SECONDS if key_id in self.by_id else UNKNOWN_KEY_SECONDS
+        return self.age_seconds < limit
+
+
+NO_KEYS = Keys({}, -math.inf)
+
+
 class Issuer:
-    """The issuer's keys: fetched when needed, then kept for minutes."""
+    """The issuer's keys: fetched when needed, by one thread at a time."""
 
     def __init__(self, name: str, jwks_url: str | None) -> None:
         self.name = name
         self._jwks_url = jwks_url
-        self._client: jwt.PyJWKClient | None = None
-        self._lock = threading.Lock()
+        self._keys = NO_KEYS
+        self._fetching = threading.Lock()
+        self._fetch_began = 0.0
         self._silent_until = 0.0
 
     def key_of(self, token: str) -> jwt.PyJWK:
-        """Return the key. Raise TimedOut while the issuer does not answer."""
-        jwt.get_unverified_header(token)  # anything but a JWT needs no request to the issuer
-        with self._lock:
-            if time.monotonic() < self._silent_until:
-                raise no_answer(self.name)
-            try:
-                return self._keys().get_signing_key_from_jwt(token)
-            except (PyJWKClientConnectionError, httpx2.HTTPError):
-                self._silent_until = time.monotonic() + RETRY_SECONDS
-                logger.warning("the OAuth issuer %s does not answer", self.name)
-                raise no_answer(self.name) from None
+        """Return the key that the token names. Raise TimedOut if it cannot be fetched now.
 
-    def _keys(self) -> jwt.PyJWKClient:
-        if self._client is None:
-            self._client = jwt.PyJWKClient(self._jwks_url or discover(self.name))
-        self._client.timeout = seconds_left()
-        return self._client
+        While the issuer does not answer, the last keys stay valid for `USABLE_SECONDS`.
+        """
+        key_id: str = jwt.get_unverified_header(token).get("kid", "")
+        if not self._keys.is_current(key_id):
+            self._refresh(key_id)
+        keys = self._keys
+        if key_id in keys.by_id and keys.age_seconds < USABLE_SECONDS:
+            return keys.by_id[key_id]
+        if keys.is_current(key_id):
+            raise jwt.PyJWKClientError("the issuer has no key with the id that the token names")
+        raise TimedOut(
+            f"the OAuth issuer {self.name} does not answer, so its tokens cannot be checked"
+        )
+
+    def _refresh(self, key_id: str) -> None:
+        """Fetch the keys, unless another thread does so already: never wait for it for long.
+
+        The few threads that authenticate are shared with callers that need no issuer.
+        """
+        left_to_wait = self._fetch_began + WAIT_SECONDS - time.monotonic()
+        if not self._fetching.acquire(timeout=max(0, left_to_wait)):
+            return
+        try:
+            if not self._keys.is_current(key_id) and time.monotonic() >= self._silent_until:
+                self._fetch()
+        finally:
+            self._fetching.release()
+
+    def _fetch(self) -> None:
+        self._fetch_began = time.monotonic()
+        try:
+            self._jwks_url = self._jwks_url or discover(self.name)
+            self._keys = Keys(published_at(self._jwks_url), time.monotonic())
+        except NO_ANSWER as error:
+            self._silent_until = time.monotonic() + RETRY_SECONDS
+            logger.warning("the OAuth issuer %s does not answer: %s", self.name, error)
 
 
 issuer_at = cache(Issuer)
@@ -111,10 +164,6 @@ issuer_at = cache(Issuer)
 
 def seconds_left() -> float:
     return max(0.1, min(LOOKUP_SECONDS, limits.time_left()))
-
-
-def no_answer(issuer: str) -> TimedOut:
-    return TimedOut(f"the OAuth issuer {issuer} does not answer, so its tokens cannot be checked")
 
 
 class Metadata(BaseModel):
@@ -135,6 +184,23 @@ def discover(issuer: str) -> str:
         if metadata.issuer == issuer:
             return metadata.jwks_uri
     raise httpx2.HTTPError(f"no metadata at {issuer}")
+
+
+class KeySet(BaseModel):
+    """The keys of an issuer (RFC 7517)."""
+
+    keys: list[dict[str, Any]]
+
+
+def published_at(address: str) -> dict[str, jwt.PyJWK]:
+    """Return the usable signing keys by id."""
+    response = httpx2.get(address, timeout=seconds_left()).raise_for_status()
+    published = jwt.PyJWKSet(KeySet.model_validate_json(response.content).keys)
+    return {
+        key.key_id: key
+        for key in published.keys
+        if isinstance(key.key_id, str) and key.public_key_use in ("sig", None)
+    }
 
 
 def metadata_addresses(issuer: str) -> list[str]:

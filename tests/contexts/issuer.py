@@ -1,6 +1,7 @@
 """An OAuth issuer to test against: a real HTTP server with real keys."""
 
 import json
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from jwt.algorithms import RSAAlgorithm
 
 from tests.http_server import QuietHandler, serving
 
+HANG_SECONDS = 60
 KEY_ID = "key-1"
 AUDIENCE = "https://contextd.example.com/mcp"
 
@@ -21,12 +23,17 @@ def new_key() -> rsa.RSAPrivateKey:
 
 
 class Issuer:
-    """Serves what is in `documents`, by path, and notes what was asked for."""
+    """Serves what is in `documents`, by path, and notes what was asked for.
+
+    It hangs while `may_answer` is not set. A document of bytes is served as it is.
+    """
 
     def __init__(self, url: str, key: rsa.RSAPrivateKey) -> None:
         self.url = url
         self.key = key
         self.asked: list[str] = []
+        self.may_answer = threading.Event()
+        self.may_answer.set()
         self.documents: dict[str, Any] = {
             "/.well-known/oauth-authorization-server": self.metadata(),
             "/keys": {"keys": [jwk_of(key)]},
@@ -60,10 +67,12 @@ def running(key: rsa.RSAPrivateKey) -> Iterator[Issuer]:
     class Handler(QuietHandler):
         def do_GET(self) -> None:
             issuer.asked.append(self.path)
+            issuer.may_answer.wait(HANG_SECONDS)
             document = issuer.documents.get(self.path)
             self.send_response(404 if document is None else 200)
             self.end_headers()
-            self.wfile.write(json.dumps(document).encode())
+            body = document if isinstance(document, bytes) else json.dumps(document).encode()
+            self.wfile.write(body)
 
     with serving(Handler) as address:
         issuer = Issuer(address, key)

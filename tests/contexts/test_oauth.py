@@ -4,6 +4,7 @@ import hmac
 import json
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,14 @@ from django.test import Client
 from jwt.utils import base64url_encode
 
 from contextd import environment
+from contextd.errors import TimedOut
 from contexts import oauth
 from tests.contexts import issuer as issuers
 from tests.contexts.conftest import MakeContext, Post, grant
 from tests.contexts.issuer import AUDIENCE, Issuer
 from tests.plain_http import modern
 from tests.server import environment_of_processes, web_process
+from tests.waiting import is_true_within
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -227,6 +230,80 @@ def test_an_issuer_that_did_not_answer_is_left_alone_for_a_while(
     assert post("checkpoint_list", token=token).status_code == 504
 
     assert len(issuer.asked) == questions
+
+
+BROKEN_KEY = {"kty": "RSA", "n": 5, "e": "AQAB"}
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        b"<html>maintenance</html>",
+        b"\xff\xfe",
+        [],
+        {"keys": 5},
+        {"keys": []},
+        {"keys": [BROKEN_KEY]},
+        None,
+    ],
+)
+def test_an_issuer_without_readable_keys_is_left_alone_for_a_while(
+    issuer: Issuer, post: Post, keys: Any
+) -> None:
+    issuer.documents["/keys"] = keys
+    token = bearer(issuer.token())
+
+    answers = [post("checkpoint_list", token=token) for _ in range(3)]
+
+    assert {answer.status_code for answer in answers} == {504}
+    assert issuer.asked.count("/keys") == 1
+
+
+def test_known_keys_stay_valid_for_an_hour_while_the_issuer_does_not_answer(
+    issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = issuer.token()
+    assert oauth.principal_of(token) is not None
+    issuer.documents.clear()
+
+    monkeypatch.setattr(oauth, "CURRENT_SECONDS", 0)
+    assert oauth.principal_of(token) is not None
+    assert issuer.asked.count("/keys") == 2
+    monkeypatch.setattr(oauth, "USABLE_SECONDS", 0)
+    with pytest.raises(TimedOut):
+        oauth.principal_of(token)
+
+
+def test_an_issuer_that_hangs_stops_no_more_than_one_thread(
+    issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    issuer.may_answer.clear()
+    monkeypatch.setattr(oauth, "WAIT_SECONDS", 0)
+    token, key_of = issuer.token(), oauth.issuer_at(issuer.url, None).key_of
+    with ThreadPoolExecutor(1) as pool:
+        fetching = pool.submit(key_of, token)
+        assert is_true_within(5, lambda: bool(issuer.asked))
+
+        with pytest.raises(TimedOut):
+            key_of(token)
+        still_fetching = not fetching.done()
+        issuer.may_answer.set()
+
+        assert still_fetching
+        assert fetching.result().key_id == issuers.KEY_ID
+
+
+def test_a_short_fetch_is_awaited(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    issuer.may_answer.clear()
+    monkeypatch.setattr(oauth, "WAIT_SECONDS", 30)
+    key_of = oauth.issuer_at(issuer.url, None).key_of
+    with ThreadPoolExecutor(2) as pool:
+        found = [pool.submit(key_of, issuer.token()) for _ in range(2)]
+        assert is_true_within(5, lambda: bool(issuer.asked))
+        issuer.may_answer.set()
+
+        assert {one.result().key_id for one in found} == {issuers.KEY_ID}
+    assert issuer.asked.count("/keys") == 1
 
 
 def test_without_an_issuer_its_tokens_and_addresses_are_unknown(
