@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -16,27 +16,42 @@ _PLACE = re.compile(r"\$(?:\{(?P<braced>[A-Za-z_][\w-]*)\}|(?P<bare>[A-Za-z_]\w*
 
 
 def declared(front_matter: Mapping[str, Any]) -> tuple[Argument, ...]:
-    """Return the arguments that `arguments` lists; with only a hint, one that takes any text."""
-    metadata = front_matter.get("metadata")
-    within = metadata.get("arguments") if isinstance(metadata, dict) else None
-    named = tuple(_named(front_matter.get("arguments") or within or []))
+    """Return the arguments that `arguments` lists; with only a hint, one that takes any text.
+
+    Entries without a usable name are left out, so that a list of prompts never fails.
+    """
+    named = {one.name: one for entry in _entries(front_matter) if (one := _argument(entry))}
     hint = front_matter.get(HINT)
     if named or not hint:
-        return named
+        return tuple(named.values())
     return (Argument("arguments", str(hint)),)
 
 
-def _named(value: Any) -> Iterator[Argument]:
-    names = _listed(value) if isinstance(value, str) else value
-    for one in names if isinstance(names, list) else []:
-        told = one if isinstance(one, dict) else {"name": one}
-        if _NAME.fullmatch(str(told.get("name"))):
-            description = told.get("description")
-            yield Argument(
-                str(told["name"]),
-                None if description is None else str(description),
-                told.get("required") is True,
-            )
+def problems_of(front_matter: Mapping[str, Any]) -> list[str]:
+    """Return the arguments that are described, but have no name that a prompt can use."""
+    return [
+        f"the argument {str(entry)[:80]} needs a `name` of letters, digits, _ and -"
+        for entry in _entries(front_matter)
+        if isinstance(entry, dict) and _argument(entry) is None
+    ]
+
+
+def _entries(front_matter: Mapping[str, Any]) -> list[Any]:
+    metadata = front_matter.get("metadata")
+    within = metadata.get("arguments") if isinstance(metadata, dict) else None
+    value = front_matter.get("arguments") or within or []
+    entries = _listed(value) if isinstance(value, str) else value
+    return entries if isinstance(entries, list) else []
+
+
+def _argument(entry: Any) -> Argument | None:
+    fields = entry if isinstance(entry, dict) else {"name": entry}
+    name, description = fields.get("name"), fields.get("description")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        return None
+    return Argument(
+        name, None if description is None else str(description), fields.get("required") is True
+    )
 
 
 def _listed(text: str) -> Any:
@@ -44,7 +59,7 @@ def _listed(text: str) -> Any:
     if text.startswith("["):
         with suppress(ValueError, RecursionError):
             return json.loads(text)
-    return re.split(r"[,\s]+", text)
+    return [name for name in re.split(r"[,\s]+", text) if name]
 
 
 def filled(content: str, asked: Sequence[Argument], given: Mapping[str, str]) -> str:
@@ -56,12 +71,10 @@ def filled(content: str, asked: Sequence[Argument], given: Mapping[str, str]) ->
     values = {ALL: " ".join(given[one.name] for one in asked if one.name in given)}
     values |= {one.name: given.get(one.name, "") for one in asked}
     found = {match["braced"] or match["bare"] for match in _PLACE.finditer(content)}
-    if found & values.keys():
-        return _PLACE.sub(
-            lambda match: values.get(match["braced"] or match["bare"], match[0]), content
-        )
-    lines = [f"- {name}: {text}" for name, text in given.items()]
-    return "\n".join([content.rstrip(), "", "Arguments:", *lines]) if lines else content
+    text = _PLACE.sub(lambda match: values.get(match["braced"] or match["bare"], match[0]), content)
+    unplaced = [] if ALL in found else [name for name in given if name not in found]
+    lines = [f"- {name}: {given[name]}" for name in unplaced]
+    return "\n".join([text.rstrip(), "", "Arguments:", *lines]) if lines else text
 
 
 def _check(asked: Sequence[Argument], given: Mapping[str, str]) -> None:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from contextd import validation
 from contextd.errors import Invalid
-from skills import front_matter, versions
+from skills import arguments, front_matter, versions
 from skills.front_matter import Unreadable
 from skills.wording import CONTENT_LENGTH, FIELDS_IN_METADATA, SLUG_LENGTH, Wording, is_slug
 
@@ -133,6 +133,7 @@ def problems_of(document: Document, folder: str | None) -> list[str]:
         found.append(f"compatibility has more than {COMPATIBILITY_LENGTH} characters")
     if not isinstance(front.get("metadata", {}), dict):
         found.append("metadata must be a map of text to text")
+    found += arguments.problems_of(front)
     if not document.content.strip():
         found.append("it has no instructions below its front matter")
     return found

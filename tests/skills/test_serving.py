@@ -271,11 +271,17 @@ def test_what_is_typed_goes_to_its_place(http: httpx2.Client, create: Create) ->
         "one", content="Look at $file, ${depth} deep, for $5.", metadata={"arguments": "file depth"}
     )
     create("two", content="Look at it.", metadata={"arguments": "file"})
+    create("three", content="Look at $file.", metadata={"arguments": "file focus"})
+    create("four", content="Look at $file: $ARGUMENTS", metadata={"arguments": "file focus"})
 
     arguments = prompts_of_skills(http)["skill_one"]["arguments"]
     assert [argument["name"] for argument in arguments] == ["file", "depth"]
     assert "Look at a.py,  deep, for $5." in text_of(say(http, "skill_one", file="a.py"))
     assert "Look at it.\n\nArguments:\n- file: a.py" in text_of(say(http, "skill_two", file="a.py"))
+    both = {"file": "a.py", "focus": "security"}
+    three, four = (text_of(say(http, name, **both)) for name in ("skill_three", "skill_four"))
+    assert three.endswith("Look at a.py.\n\nArguments:\n- focus: security")
+    assert four.endswith("Look at a.py: a.py security")
 
 
 @pytest.mark.parametrize(
@@ -331,6 +337,14 @@ def test_a_list_of_arguments_may_come_through_the_tool(caller: Caller, create: C
     ]
 
 
+def test_arguments_without_a_name_do_not_break_the_list_of_prompts(
+    caller: Caller, create: Create
+) -> None:
+    create("one", metadata={"arguments": [{"description": "the PR"}, {"name": None}, {"nme": "x"}]})
+
+    assert [(one.name, one.arguments) for one in prompts.offers(caller)] == [("skill_one", ())]
+
+
 @pytest.mark.parametrize("ends", ["merged", "deleted"])
 def test_clients_are_told_when_the_project_ends(
     create: Create, told: list[Change], ends: str
@@ -373,6 +387,7 @@ def test_clients_are_told_of_every_change(call: Call, create: Create, told: list
         ({"arguments": "[{name: issue, required: true}]"}, [("issue", True)]),
         ({"argument-hint": "'[issue]'"}, [("arguments", False)]),
         ({"arguments": "7"}, []),
+        ({"arguments": "[true, null, issue, issue]"}, [("issue", False)]),
         ({"arguments": "'[[1'"}, []),
         ({}, []),
     ],

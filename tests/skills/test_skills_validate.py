@@ -40,6 +40,7 @@ WRONG: list[tuple[str, Mapping[str, bytes], str]] = [
     ("one", {"SKILL.md": document("one", description=LONG)}, "1025 characters, at most 1024"),
     ("one", {"SKILL.md": document("one", description="")}, "description is required"),
     ("one", {"SKILL.md": document("one", metadata="text")}, "metadata must be a map"),
+    ("one", {"SKILL.md": document("one", arguments="[{nme: x}]")}, "{'nme': 'x'} needs a `name`"),
     ("one", {"SKILL.md": document("one") .replace(b"Do it", b"")}, "no instructions"),
     ("one", {"SKILL.md": document("one") + b"x" * 50_001}, "at most 50000 are kept"),
     ("one", {"SKILL.md": document("one"), "big": bytes(16 * 1024 * 1024)}, "larger than 512 files"),
