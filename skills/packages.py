@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from unicodedata import normalize
 
 from contextd.errors import Invalid
 from skills import documents
@@ -85,9 +86,12 @@ def packed(files: Iterable[PackageFile]) -> Package:
 def check_path(path: str) -> None:
     """Raises Invalid unless the path stays within its folder, on every system."""
     pure = PurePosixPath(path)
-    climbs = pure.is_absolute() or ".." in pure.parts or re.match(r"[A-Za-z]:", path)
-    if climbs or "\\" in path or str(pure) != path:
+    if pure.is_absolute() or ".." in re.split(r"[/\\]", path) or re.match(r"[A-Za-z]:", path):
         raise Invalid(f"the path {path!r} leads out of the folder of the skill", field="files")
+    if "\\" in path or str(pure) != path:
+        raise Invalid(
+            f"the path {path!r} must separate names by single slashes, as in a/b.md", field="files"
+        )
     if len(path) > PATH_LENGTH or not path.isprintable():
         raise Invalid(
             f"the path {path[:80]!r} must have at most {PATH_LENGTH} printable characters",
@@ -96,9 +100,15 @@ def check_path(path: str) -> None:
 
 
 def _check_collisions(paths: list[str]) -> None:
+    """Raises Invalid for paths that are one file where case or Unicode form does not count."""
     known: set[str] = set()
-    folders = {str(parent) for path in paths for parent in PurePosixPath(path).parents}
+    folders = {_folded(str(parent)) for path in paths for parent in PurePosixPath(path).parents}
     for path in paths:
-        if path.casefold() in known or path in folders:
+        folded = _folded(path)
+        if folded in known or folded in folders:
             raise Invalid(f"the path {path!r} occurs twice", field="files")
-        known.add(path.casefold())
+        known.add(folded)
+
+
+def _folded(path: str) -> str:
+    return normalize("NFC", normalize("NFC", path).casefold())

@@ -6,8 +6,8 @@ import stat
 import subprocess
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO
@@ -26,7 +26,10 @@ CORRUPT = (
     *(OSError, EOFError, ValueError, NotImplementedError),
 )
 """Errors raised for a damaged archive, depending on its compression."""
-PASSED_OVER = {".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", ".DS_Store"}
+VERSION_CONTROL = {".git", ".hg", ".svn"}
+"""Names, in any case, that are never read."""
+GENERATED = {"__pycache__", "node_modules", ".venv", ".DS_Store"}
+"""Names that are left out of a folder where git does not tell which files belong to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +38,14 @@ class Entry:
 
     path: str
     read: Callable[[], PackageFile]
+    is_left_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """A folder with a SKILL.md: its skill, or why it is not a valid one.
 
-    `owner` is the name of the parent folder.
+    `owner` is the name of the parent folder, and `left_out` names what is not imported.
     """
 
     place: str
@@ -49,26 +53,25 @@ class Found:
     wording: Wording | None
     problems: list[str]
     owner: str = ""
+    left_out: list[str] = field(default_factory=list)
 
 
 def skills_at(path: Path) -> list[Found]:
     """Find the skills of a folder, git work tree or file. Raises Invalid if there are none."""
     if path.is_dir():
         listed = _listed_by_git(path)
-        return _skills_of(path, _walked(path) if listed is None else listed)
+        if listed is None:
+            return skills_in_folder(path)
+        return _found(_entries_of_folder(path, listed), path.resolve())
     if not path.is_file():
         raise Invalid(f"there is neither a folder nor a file at {path}", field="path")
     with path.open("rb") as file:
         return skills_in(file, owner=path.resolve().parent.parent.name)
 
 
-def skills_shipped(folder: Path) -> list[Found]:
-    """Find the skills of a folder of ours, ignoring git."""
-    return _skills_of(folder, _walked(folder))
-
-
-def _skills_of(folder: Path, paths: Iterable[Path]) -> list[Found]:
-    return _found(_entries_of_folder(folder, paths), folder.resolve())
+def skills_in_folder(folder: Path) -> list[Found]:
+    """Find the skills of a folder, ignoring git; what programs generate is left out."""
+    return _found(_entries_of_folder(folder, _walked(folder), GENERATED), folder.resolve())
 
 
 def skills_in(file: IO[bytes], owner: str = "") -> list[Found]:
@@ -112,9 +115,10 @@ def _folders_of_skills(paths: Iterable[str]) -> list[PurePosixPath]:
     return sorted(folder for folder in folders if not set(folder.parents) & folders)
 
 
-def _skill(folder: PurePosixPath, entries: Iterable[Entry], root: PurePath) -> Found:
+def _skill(folder: PurePosixPath, entries: Sequence[Entry], root: PurePath) -> Found:
     prefix = "" if folder == PurePosixPath() else f"{folder}/"
     whole = root / folder
+    left_out = [entry.path for entry in entries if entry.is_left_out]
     try:
         package = packages.packed(_read(entries, prefix))
         document = package.document
@@ -122,12 +126,12 @@ def _skill(folder: PurePosixPath, entries: Iterable[Entry], root: PurePath) -> F
         wording = None if problems else documents.wording_of(document)
     except Invalid as error:
         return Found(str(folder), None, None, [error.message])
-    return Found(str(folder), package, wording, problems, owner=whole.parent.name)
+    return Found(str(folder), package, wording, problems, whole.parent.name, left_out)
 
 
 def _read(entries: Iterable[Entry], prefix: str) -> Iterator[PackageFile]:
     size = 0
-    for number, entry in enumerate(entries, 1):
+    for number, entry in enumerate((one for one in entries if not one.is_left_out), 1):
         file = entry.read()
         size += len(file.content)
         if size > packages.MAX_BYTES or number > packages.MAX_FILES:
@@ -145,11 +149,18 @@ def _alone(file: IO[bytes]) -> Entry:
     return Entry(documents.NAME, lambda: PackageFile(documents.NAME, content, False))
 
 
-def _entries_of_folder(folder: Path, paths: Iterable[Path]) -> Iterator[Entry]:
+def _entries_of_folder(
+    folder: Path, paths: Iterable[Path], left_out: Collection[str] = ()
+) -> Iterator[Entry]:
     for path in paths:
         relative = path.relative_to(folder)
-        if not PASSED_OVER & set(relative.parts):
-            yield Entry(relative.as_posix(), partial(_file, path, relative))
+        if not _is_version_control(relative):
+            is_left_out = relative.name in left_out
+            yield Entry(relative.as_posix(), partial(_file, path, relative), is_left_out)
+
+
+def _is_version_control(path: PurePath) -> bool:
+    return any(part.lower() in VERSION_CONTROL for part in path.parts)
 
 
 def _file(path: Path, relative: Path) -> PackageFile:
@@ -168,12 +179,13 @@ def _file(path: Path, relative: Path) -> PackageFile:
 
 
 def _walked(folder: Path) -> Iterator[Path]:
-    """Walk a folder; yield folders that cannot be opened themselves."""
+    """Walk a folder; yield folders themselves that are generated or cannot be opened."""
     closed: list[OSError] = []
     for above, folders, files in os.walk(folder, onerror=closed.append):
-        folders[:] = sorted(set(folders) - PASSED_OVER)
+        generated = GENERATED & set(folders)
+        folders[:] = sorted(set(folders) - generated - VERSION_CONTROL)
         links = [name for name in folders if (Path(above) / name).is_symlink()]
-        yield from (Path(above) / name for name in sorted([*files, *links]))
+        yield from (Path(above) / name for name in sorted([*files, *links, *generated]))
     yield from (Path(error.filename) for error in closed)
 
 
@@ -214,7 +226,7 @@ def _entries_of_archive(archive: zipfile.ZipFile) -> Iterator[Entry]:
         )
     for member in members:
         path = PurePosixPath(member.filename)
-        if path.name and not member.is_dir() and not PASSED_OVER & set(path.parts):
+        if path.name and not member.is_dir() and not _is_version_control(path):
             yield Entry(member.filename, partial(_unpacked, archive, member))
 
 

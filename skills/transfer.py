@@ -1,5 +1,6 @@
 """Import and export skills in the Agent Skills format."""
 
+import dataclasses
 import io
 import shutil
 import stat
@@ -74,9 +75,15 @@ def take_in(
         try:
             owner = project or _project_of(caller, one)
             _refuse_twice(taken, owner, one.wording.slug)
-            yield _take_in(caller, one.place, plan, owner, with_credentials)
+            imported = _take_in(caller, one.place, plan, owner, with_credentials)
+            yield dataclasses.replace(imported, remarks=[*imported.remarks, *remarks_on(one)])
         except ContextdError as error:
             yield Imported(one.place, "refused", remarks=[error.message])
+
+
+def remarks_on(found: Found) -> list[str]:
+    """Return what to know about a valid skill that is imported."""
+    return [f"{path} is left out, since programs generate it" for path in found.left_out]
 
 
 def _refuse_twice(taken: set[tuple[int | None, str]], owner: Project | None, slug: str) -> None:
@@ -131,8 +138,8 @@ def as_archive(skills: QuerySet[Skill]) -> bytes:
     """Return a zip with a folder per skill."""
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
-        for folder, package in _packages(skills):
-            for file in package.files:
+        for folder, skill in _by_folder(skills):
+            for file in keeping.package_of(skill, skill.version).files:
                 member = zipfile.ZipInfo(f"{folder}/{file.path}")
                 member.external_attr = (stat.S_IFREG | _mode(file)) << 16
                 member.compress_type = zipfile.ZIP_DEFLATED
@@ -141,23 +148,48 @@ def as_archive(skills: QuerySet[Skill]) -> bytes:
 
 
 def into_folder(skills: QuerySet[Skill], target: Path, *, replace: bool = False) -> list[str]:
-    """Write a folder per skill; return the names. Raises Invalid rather than overwrite one."""
-    wanted = list(_packages(skills))
-    taken = [name for name, _ in wanted if (target / name).exists()]
-    if taken and not replace:
+    """Write a folder per skill; return the names.
+
+    Raises Invalid rather than overwrite a folder; with `replace`, rather than lose other files.
+    """
+    wanted = dict(_by_folder(skills))
+    existing = [name for name in wanted if (target / name).exists()]
+    if existing and not replace:
         raise Invalid(
-            f"{target} already has {', '.join(taken[:5])}; give another folder, or --replace",
+            f"{target} already has {', '.join(existing[:5])}; give another folder, or --replace",
             field="path",
         )
-    for name, package in wanted:
-        _write(package, target / name)
-    return [name for name, _ in wanted]
+    for name in existing:
+        _refuse_other_files(target / name, wanted[name])
+    for name, skill in wanted.items():
+        _write(keeping.package_of(skill, skill.version), target / name)
+    return list(wanted)
 
 
-def _packages(skills: QuerySet[Skill]) -> Iterator[tuple[str, Package]]:
+def _refuse_other_files(folder: Path, skill: Skill) -> None:
+    """Raises Invalid for a folder with files that no version of the skill has."""
+    known = set(skill.files.values_list("path", flat=True))
+    others = (path for path in _files_below(folder) if path not in known)
+    if names := ", ".join(islice(others, 5)):
+        raise Invalid(
+            f"{folder} has files that would be lost, since no version of {skill.slug} has them: "
+            f"{names}; move them away, or give another folder",
+            field="path",
+        )
+
+
+def _files_below(folder: Path) -> Iterator[str]:
+    if folder.is_symlink() or not folder.is_dir():
+        yield folder.name
+    for path in folder.rglob("*"):
+        if path.is_symlink() or not path.is_dir():
+            yield path.relative_to(folder).as_posix()
+
+
+def _by_folder(skills: QuerySet[Skill]) -> Iterator[tuple[str, Skill]]:
     for skill in skills.order_by("slug", "project_id").prefetch_related("project__paths"):
-        folder = f"{_folder_of(skill.project)}/{skill.slug}" if skill.project else skill.slug
-        yield folder, keeping.package_of(skill, skill.version)
+        folder = f"{_folder_of(skill.project)}/" if skill.project else ""
+        yield f"{folder}{skill.slug}", skill
 
 
 def _folder_of(project: Project) -> str:

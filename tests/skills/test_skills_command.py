@@ -13,7 +13,16 @@ from skills.models import Skill, SkillFile, State
 from tests.conftest import Call
 from tests.node import FOLDER, needs_node
 from tests.skills.conftest import Create
-from tests.skills.packages import EXECUTABLE, FORMS, PDF, content_of, document, skills, write
+from tests.skills.packages import (
+    EXECUTABLE,
+    FORMS,
+    PDF,
+    content_of,
+    document,
+    skills,
+    write,
+    zipped,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -260,17 +269,89 @@ def test_drafts_and_retired_ones_are_changed_too(tmp_path: Path, warm_model: Non
     assert skills("export", tmp_path / "all", "--all")[0].startswith("1 skills")
 
 
-def test_nothing_is_written_over_unasked(tmp_path: Path, create: Create) -> None:
+def test_an_export_replaces_a_folder_only_on_request(tmp_path: Path, create: Create) -> None:
     create("one")
     create("two")
-    write(tmp_path / "out/one", {"mine": b"mine"})
+    write(tmp_path / "out/one", {"SKILL.md": b"mine"})
 
     assert "already has one" in skills("export", tmp_path / "out")[1]
-    assert content_of(tmp_path / "out/one") == {"mine": (b"mine", False)}
+    assert content_of(tmp_path / "out/one") == {"SKILL.md": (b"mine", False)}
     assert skills("export", tmp_path / "out", "one", "--replace")[1] == ""
     assert content_of(tmp_path / "out").keys() == {"one/SKILL.md"}
+    assert b"mine" not in (tmp_path / "out/one/SKILL.md").read_bytes()
     assert "no skill named three" in skills("export", tmp_path / "x", "three")[1]
     assert list(tmp_path.glob("out/.*")) == []
+
+
+@pytest.mark.parametrize("path", [".git/HEAD", ".env", "node_modules/x/i.js", "notes.md"])
+def test_an_export_never_loses_files_that_are_not_of_the_skill(
+    tmp_path: Path, create: Create, path: str
+) -> None:
+    create("one")
+    create("two")
+    folder = write(tmp_path / "out/two", {"SKILL.md": b"mine", path: b"mine"})
+    before = content_of(tmp_path)
+
+    assert (
+        f"would be lost, since no version of two has them: {path};"
+        in (skills("export", tmp_path / "out", "--replace")[1])
+    )
+    assert content_of(tmp_path) == before
+    (folder / path).unlink()
+    (folder / "link").symlink_to(tmp_path)
+    assert "has them: link;" in skills("export", tmp_path / "out", "--replace")[1]
+    (tmp_path / "file").touch()
+    folder.rename(tmp_path / "former")
+    (tmp_path / "file").rename(folder)
+    assert "has them: two;" in skills("export", tmp_path / "out", "--replace")[1]
+
+
+def test_an_export_removes_the_files_of_former_versions(
+    tmp_path: Path, call: Call, warm_model: None
+) -> None:
+    folder = write(tmp_path / "pdf-forms", FORMS)
+    skills("import", folder)
+    skills("export", tmp_path / "out")
+    (folder / "assets/stamp.png").unlink()
+    skills("import", folder)
+
+    assert skills("export", tmp_path / "out", "--replace")[1] == ""
+    assert content_of(tmp_path / "out/pdf-forms") == content_of(folder)
+
+
+GENERATED = {"SKILL.md": document("one"), "node_modules/x/i.js": b"x", "lib/__pycache__/y.pyc": b""}
+
+
+def test_a_folder_says_which_generated_files_are_left_out(tmp_path: Path, warm_model: None) -> None:
+    write(tmp_path / "one", {**GENERATED, ".DS_Store": b""})
+
+    out, err = skills("import", tmp_path)
+    assert out == "new: one 1.0.0\n"
+    assert err.splitlines() == [
+        f"one: one/{path} is left out, since programs generate it"
+        for path in (".DS_Store", "node_modules", "lib/__pycache__")
+    ]
+    assert list(SkillFile.objects.values_list("path", flat=True)) == ["SKILL.md"]
+    assert skills("validate", tmp_path) == ("1 skills are valid\n", err)
+
+
+@pytest.mark.parametrize("source", ["archive", "work tree"])
+def test_generated_files_that_somebody_packed_or_did_not_ignore_are_kept(
+    tmp_path: Path, warm_model: None, source: str
+) -> None:
+    path = tmp_path / "in"
+    if source == "archive":
+        path = tmp_path / "in.zip"
+        files = {**GENERATED, ".git/HEAD": b"", ".GIT/hooks/pre-commit": b""}
+        path.write_bytes(zipped({f"one/{name}": content for name, content in files.items()}))
+    else:
+        write(path / "one", GENERATED)
+        subprocess.run(["git", "init", "-q", path], check=True)  # noqa: S607
+
+    assert skills("import", path) == ("new: one 1.0.0\n", "")
+    skills("export", tmp_path / "out")
+    exported = content_of(tmp_path / "out/one")
+    assert {name: content for name, (content, _) in exported.items()} == GENERATED
 
 
 def test_a_credential_in_any_file_is_refused_unless_it_is_allowed(

@@ -45,7 +45,9 @@ WRONG: list[tuple[str, Mapping[str, bytes], str]] = [
     ("one", {"SKILL.md": document("one") + b"x" * 50_001}, "at most 50000 are kept"),
     ("one", {"SKILL.md": document("one"), "big": bytes(16 * 1024 * 1024)}, "larger than 512 files"),
     ("one", {"SKILL.md": document("one"), **{f"{n}": b"" for n in range(512)}}, "512 files"),
-    ("one", {"SKILL.md": document("one"), "a": b"", "A": b""}, "occurs twice"),
+    ("one", {"SKILL.md": document("one"), "a": b"", "A": b""}, "'a' occurs twice"),
+    ("one", {"SKILL.md": document("one"), "e\u0301": b"", "\xe9": b""}, "'é' occurs twice"),
+    ("one", {"SKILL.md": document("one"), "A": b"", "a/b": b""}, "'A' occurs twice"),
 ]  # fmt: skip
 
 
@@ -63,15 +65,25 @@ def test_what_breaks_the_format_is_said(
     assert err.endswith("1 of 2 skills have problems")
 
 
-CLIMBING = ["../evil/SKILL.md", "/etc/SKILL.md", "a/../../SKILL.md", "a\\..\\SKILL.md"]
-UNCLEAN = ["C:/SKILL.md", "./SKILL.md", "a//SKILL.md"]
+CLIMBING = [
+    *("../evil/SKILL.md", "/etc/SKILL.md", "a/../../SKILL.md", "a\\..\\SKILL.md"),
+    "C:/SKILL.md",
+]
+UNCLEAN = ["./SKILL.md", "a//SKILL.md", "a\\SKILL.md"]
 
 
-@pytest.mark.parametrize("path", [*CLIMBING, *UNCLEAN])
-def test_paths_that_climb_out_of_an_archive_are_refused(tmp_path: Path, path: str) -> None:
+REFUSED = [(path, "leads out of the folder") for path in CLIMBING] + [
+    (path, "must separate names by single slashes") for path in UNCLEAN
+]
+
+
+@pytest.mark.parametrize(("path", "message"), REFUSED)
+def test_paths_that_climb_out_of_an_archive_are_refused(
+    tmp_path: Path, path: str, message: str
+) -> None:
     (tmp_path / "bad.zip").write_bytes(zipped({path: document("one")}))
 
-    assert "leads out of the folder" in skills("validate", tmp_path / "bad.zip")[1]
+    assert message in skills("validate", tmp_path / "bad.zip")[1]
 
 
 def test_what_climbs_out_of_an_archive_is_refused_alone(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ class Command(ActionCommand):
         exporting.add_argument("path", type=Path, help="a folder, or the zip to write (NAME.zip)")
         exporting.add_argument("names", nargs="*", help="only these, such as code-review")
         exporting.add_argument("--all", action="store_true", help="drafts and retired ones too")
-        exporting.add_argument("--replace", action="store_true", help="overwrite existing files")
+        exporting.add_argument("--replace", action="store_true", help="replace existing folders")
         validating = self.add_action(
             "validate", self.validate, help="report what breaks the format"
         )
@@ -45,7 +45,7 @@ class Command(ActionCommand):
             "admin"
         )  # a curator's command: it sees drafts, and nothing waits for review
         if options["starter"]:
-            found = sources.skills_shipped(transfer.STARTER)
+            found = sources.skills_in_folder(transfer.STARTER)
         else:
             found = sources.skills_at(options["path"])
         project = projects.resolve(caller, options["project"]) if options["project"] else None
@@ -90,7 +90,7 @@ class Command(ActionCommand):
     def validate(self, *, path: Path, **options: Any) -> None:
         found = sources.skills_at(path)
         for one in found:
-            for problem in one.problems:
+            for problem in [*one.problems, *transfer.remarks_on(one)]:
                 self.stderr.write(f"{one.place}: {problem}")
         bad = sum(bool(one.problems) for one in found)
         if bad:
