@@ -42,6 +42,16 @@ def begins(raw: bytes) -> bool:
 
 def read(raw: bytes) -> Document:
     """Parse a SKILL.md. Raises Invalid with the problem."""
+    parts = _parts_of(raw)
+    try:
+        loaded = front_matter.load(parts["front"] or "")
+    except Unreadable as error:
+        raise _wrong(f"has front matter that cannot be read: {error}") from None
+    return Document(loaded, parts.string[parts.end() :])
+
+
+def _parts_of(raw: bytes) -> re.Match[str]:
+    """Return the match of what stands above the content."""
     if len(raw) > MAX_BYTES:
         raise _wrong(f"has {len(raw):,} bytes, at most {MAX_BYTES:,} are read")
     try:
@@ -51,29 +61,27 @@ def read(raw: bytes) -> Document:
     parts = _PARTS.match(text)
     if parts is None:
         raise _wrong("must begin with front matter: a line ---, name and description, a line ---")
-    try:
-        loaded = front_matter.load(parts["front"] or "")
-    except Unreadable as error:
-        raise _wrong(f"has front matter that cannot be read: {error}") from None
-    return Document(loaded, text[parts.end() :])
+    return parts
 
 
 def write(wording: Wording) -> bytes:
     """Write a new SKILL.md."""
-    return _written(_as_front_matter(wording), wording.content)
+    front = front_matter.dump(_as_front_matter(wording))
+    return _joined(_between_lines(front), wording.content)
 
 
 def rewritten(raw: bytes, wording: Wording) -> bytes:
     """Apply the changes of the wording to a document; return it as is without any.
 
-    The version is updated only if the document has one.
+    The version is updated only if the document has one. Values that stay the same are written as
+    in the document.
     """
-    document = read(raw)
-    said = wording_of(document)
-    before, after = _as_front_matter(said), _as_front_matter(wording)
+    document, parts = read(raw), _parts_of(raw)
+    current = wording_of(document)
+    before, after = _as_front_matter(current), _as_front_matter(wording)
     for key, former, latter in (
-        ("title", said.name, wording.name),
-        ("description", said.description, wording.description),
+        ("title", current.name, wording.name),
+        ("description", current.description, wording.description),
     ):
         if former != latter:  # remove a key that would hide the new value
             before["metadata"].setdefault(key, "")
@@ -85,7 +93,10 @@ def rewritten(raw: bytes, wording: Wording) -> bytes:
     same_content = document.content.strip() == wording.content.strip()
     if changed == document.front_matter and same_content:
         return raw
-    return _written(changed, document.content if same_content else wording.content)
+    head = parts[0]
+    if changed != document.front_matter:
+        head = _between_lines(front_matter.updated(parts["front"], changed))
+    return _joined(head, document.content if same_content else wording.content)
 
 
 def wording_of(document: Document) -> Wording:
@@ -143,9 +154,13 @@ def _wrong(what: str) -> Invalid:
     return Invalid(f"{NAME} {what}", field=NAME)
 
 
-def _written(front: Mapping[str, Any], content: str) -> bytes:
+def _between_lines(front: str) -> str:
+    return f"---\n{front}---\n\n"
+
+
+def _joined(head: str, content: str) -> bytes:
     end = "" if content.endswith("\n") else "\n"
-    return f"---\n{front_matter.dump(dict(front))}---\n\n{content}{end}".encode()
+    return f"{head}{content}{end}".encode()
 
 
 def _as_front_matter(wording: Wording) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The YAML front matter of a SKILL.md, restricted to the types of JSON."""
 
+import io
 import json
 import re
 from typing import Any
@@ -23,8 +24,9 @@ LINE_BREAKS_OF_YAML = re.compile("[\r\x85\u2028\u2029]")
 """Characters that are read as spaces unless quoted and escaped."""
 
 
-_ODD = (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+_ODD = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """Errors the library raises for invalid tagged values such as `!!bool maybe`."""
+ODD = "it contains something other than text, numbers, lists and maps"
 
 
 class Unreadable(Exception):
@@ -45,7 +47,31 @@ class _Loader(yaml.SafeLoader):
             raise Unreadable(f"its lists and maps are nested more than {MAX_DEPTH} deep")
         node = super().compose_node(parent, index)
         self.depth -= 1
+        if isinstance(node, yaml.MappingNode):
+            _check_keys(node)
         return node
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except _ODD:
+            raise Unreadable(f"line {_line_of(node.start_mark)}: {ODD}") from None
+
+    def construct_decimal(self, node: yaml.ScalarNode) -> int:
+        """Read `0123` as 123, as YAML 1.2 does; 1.1 reads an octal number."""
+        return int(self.construct_scalar(node))
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_decimal)
+
+
+def _check_keys(node: yaml.MappingNode) -> None:
+    known: set[str] = set()
+    for key, _ in node.value:
+        if key.value in known:
+            raise Unreadable(f"line {_line_of(key.start_mark)}: the key {key.value!r} occurs twice")
+        if isinstance(key, yaml.ScalarNode):
+            known.add(key.value)
 
 
 class _Dumper(yaml.SafeDumper):
@@ -78,9 +104,9 @@ def load(text: str) -> dict[str, Any]:
         loaded = yaml.load(text, _Loader)  # noqa: S506  # a SafeLoader that knows fewer types
         plain = json.loads(json.dumps(loaded, allow_nan=False, ensure_ascii=False).encode())
     except yaml.MarkedYAMLError as error:
-        raise Unreadable(_told(error)) from None
-    except _ODD:
-        raise Unreadable("it contains something other than text, numbers, lists and maps") from None
+        raise Unreadable(_reason(error)) from None
+    except (yaml.YAMLError, *_ODD):
+        raise Unreadable(ODD) from None
     if not isinstance(plain, dict):
         raise Unreadable("it must be a map, such as `name: review`")
     if problem := unstorable(plain):
@@ -90,12 +116,49 @@ def load(text: str) -> dict[str, Any]:
 
 def dump(front_matter: dict[str, Any]) -> str:
     """Write front matter so that `load` returns the same."""
-    dumped: str = yaml.dump(
-        front_matter, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
-    )
-    return dumped
+    return _serialized(_represented(front_matter))
 
 
-def _told(error: yaml.MarkedYAMLError) -> str:
-    place = f"line {error.problem_mark.line + 2}: " if error.problem_mark else ""
+def updated(text: str, front_matter: dict[str, Any]) -> str:
+    """Write front matter like `dump`, with the values that `text` already has as it writes them."""
+    before, node = load(text), yaml.compose(text, _Loader)
+    if node is not None:
+        written = _serialized(_merged(node, before, front_matter))
+        if load(written) == front_matter:
+            return written
+    return dump(front_matter)
+
+
+def _merged(node: yaml.Node, former: Any, value: Any) -> yaml.Node:
+    if former == value:
+        return node
+    if not isinstance(node, yaml.MappingNode) or not isinstance(value, dict):
+        return _represented(value)
+    known = {key.value: (key, inner) for key, inner in node.value}
+    pairs = []
+    for name, inner in value.items():
+        if name in known and name in former:
+            key, before = known[name]
+            pairs.append((key, _merged(before, former[name], inner)))
+        else:
+            pairs.append((_represented(name), _represented(inner)))
+    return yaml.MappingNode(node.tag, pairs, flow_style=node.flow_style)
+
+
+def _represented(value: Any) -> yaml.Node:
+    return _Dumper(io.StringIO(), sort_keys=False).represent_data(value)
+
+
+def _serialized(node: yaml.Node) -> str:
+    text: str = yaml.serialize(node, Dumper=_Dumper, allow_unicode=True, width=100)
+    return text
+
+
+def _reason(error: yaml.MarkedYAMLError) -> str:
+    place = f"line {_line_of(error.problem_mark)}: " if error.problem_mark else ""
     return f"{place}{error.problem or 'it is not YAML'}"
+
+
+def _line_of(mark: yaml.Mark) -> int:
+    """Return the line within the SKILL.md, whose first line is ---."""
+    return mark.line + 2

@@ -100,6 +100,48 @@ def test_what_an_author_wrote_elsewhere_does_not_hide_what_is_said_anew() -> Non
     assert document.front_matter["prerequisites"] == "not read here"
 
 
+WRITTEN = b"""\xef\xbb\xbf---
+name: one
+description: >-
+  What it does
+metadata: {code: 0123, ver: 1.10, "quoted": 'yes', version: 1.0.0}   # a comment
+list:
+- 1.50
+---
+
+Do it
+"""
+
+
+def test_values_that_an_edit_leaves_alone_stay_as_they_are_written() -> None:
+    before = documents.wording_of(documents.read(WRITTEN))
+    after = before.model_copy(update={"version": "1.0.1"})
+
+    assert documents.rewritten(WRITTEN, after).decode() == (
+        "---\nname: one\ndescription: >-\n  What it does\n"
+        "metadata: {code: 0123, ver: 1.10, \"quoted\": 'yes', version: 1.0.1}\n"
+        "list:\n  - 1.50\n---\n\nDo it\n"
+    )
+
+
+def test_an_edit_of_the_content_leaves_everything_above_it_alone() -> None:
+    before = documents.wording_of(documents.read(WRITTEN))
+    after = before.model_copy(update={"content": "Do this"})
+
+    assert documents.rewritten(WRITTEN, after) == WRITTEN.replace(b"Do it", b"Do this")
+
+
+@given(st.dictionaries(TEXT, PLAIN, max_size=4), st.dictionaries(TEXT, PLAIN, max_size=4))
+@settings(max_examples=80, deadline=None)
+def test_updated_front_matter_is_read_as_it_was_written(
+    before: dict[str, Any], after: dict[str, Any]
+) -> None:
+    text = front_matter.dump({**before, "both": before})
+    mapping = {**after, "both": {**before, **after}}
+
+    assert front_matter.load(front_matter.updated(text, mapping)) == mapping
+
+
 @given(st.dictionaries(TEXT, PLAIN, max_size=4))
 @settings(max_examples=80, deadline=None)
 def test_front_matter_is_read_as_it_was_written(mapping: dict[str, Any]) -> None:
@@ -113,7 +155,7 @@ def test_the_spelling_of_a_nul_is_text() -> None:
 
 def test_only_what_json_knows_is_more_than_text() -> None:
     loaded = front_matter.load(
-        "a: 2026-01-31\nb: no\nc: 1_000\nd: 0x1f\ne: 1e3\nf: true\ng: ~\nh: .5"
+        "a: 2026-01-31\nb: no\nc: 1_000\nd: 0x1f\ne: 1e3\nf: true\ng: ~\nh: .5\ni: 089\nj: 1:30"
     )
 
     assert loaded == {
@@ -125,4 +167,6 @@ def test_only_what_json_knows_is_more_than_text() -> None:
         "f": True,
         "g": None,
         "h": 0.5,
+        "i": 89,
+        "j": "1:30",
     }

@@ -32,6 +32,8 @@ WRONG: list[tuple[str, Mapping[str, bytes], str]] = [
     ("one", {"SKILL.md": b"---\na: !!timestamp abc\n---\nx"}, "something other than text"),
     ("one", {"SKILL.md": b"---\na: !!int ''\n---\nx"}, "something other than text"),
     ("one", {"SKILL.md": b"---\na: !!float 1" + b":0" * 400 + b"\n---\nx"}, "other than text"),
+    ("one", {"SKILL.md": b"---\na: 1\nb:\n  c: !!int x\n---\nx"}, "line 4: it contains"),
+    ("one", {"SKILL.md": b"---\na: 1\nb: {c, c}\n---\nx"}, "line 3: the key 'c' occurs twice"),
     ("one", {"SKILL.md": b'---\na: "\\0"\n---\nx'}, "NUL"),
     ("one", {"SKILL.md": b"---\nname: one\ndescription: \xff\n---\nx"}, "is not UTF-8"),
     ("one", {"SKILL.md": document("two")}, "'two' must be that of its folder, 'one'"),
