@@ -1,8 +1,10 @@
 import dataclasses
+from array import array
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 import httpx2
 import pytest
@@ -19,6 +21,8 @@ from contextd.bus import Change
 from contextd.callers import Caller, Entry
 from contextd.models import Project
 from contextd.operations import Operation
+from contextd.search.embedding.backends import Vector
+from contextd.search.embedding.local import LocalBackend
 from tests.plain_http import ACCEPT
 from tests.server import Server, environment, one_server, server, unmeasured_processes
 
@@ -34,12 +38,26 @@ class Call(Protocol):
 
 
 LONG_FILES = {"test_up.py", "test_conformance.py", "test_mcp_stdio.py", "test_main_pages.py"}
+OTHER_PROCESSES = {"server", "environment", "one_server"}
+MANY_EXAMPLES = {
+    *("test_redaction.py", "test_shipped_patterns.py", "test_ranking.py", "test_exactness.py"),
+    *("test_any_text.py", "test_any_command.py", "test_commands.py", "test_speed.py"),
+}
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start the longest files first, so that they do not delay the end of the run."""
+    """Start the longest files first, so that they do not delay the end of the run.
+
+    Measuring coverage doubles the CPU time. It is left out where the product runs in another
+    process, whose start decides whether that is measured, and where many examples run the same
+    lines.
+    """
     items.sort(key=lambda item: item.path.name not in LONG_FILES)
+    for item in items:
+        others = OTHER_PROCESSES.intersection(getattr(item, "fixturenames", ()))
+        if others or item.path.name in MANY_EXAMPLES:
+            item.add_marker(pytest.mark.no_cover)
 
 
 FILLED = """
@@ -95,6 +113,23 @@ def events_when_asked() -> Iterator[None]:
         patched.setattr(recording.buffer, "seconds", None)
         yield
         recording.buffer.clear()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def each_text_embedded_once() -> Iterator[None]:
+    """Remember each vector, since most texts are embedded by several tests."""
+    run, of_backends = LocalBackend._run, WeakKeyDictionary[LocalBackend, dict[bytes, Vector]]()
+
+    def run_once(backend: LocalBackend, ids: list[int]) -> Vector:
+        vectors = of_backends.setdefault(backend, {})
+        key = array("i", ids).tobytes()
+        if key not in vectors:
+            vectors[key] = run(backend, ids)
+        return vectors[key]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(LocalBackend, "_run", run_once)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -34,17 +34,19 @@ _STAMP = rf"\d{{2,4}}[-/]\d\d[-/]\d\d[T ]{_TIME}(?:[ ]?(?:Z|UTC|[+-]\d\d:?\d\d))
 _END = r"(?:[ ]|$)"
 _THREADS = r"(?:\[[^\]\n]{0,200}\][ ]+)"
 _LOGGER = r"[\w.$]{1,200}"
+_AFTER_STAMP = (
+    r"[ ]\d\d[OE](?:[ ]|\+|$)",  # GitLab
+    rf"[ ](?:stdout|stderr)[ ][FP]{_END}",  # container runtimes
+    rf"[ ]+\d+-\d+/\S+[ ][VDIWEFA]/[^:\n]{{1,80}}:{_END}",  # Android Studio
+    r"[ ]+\d+-\d+[ ]+\S+[ ]+\S+[ ]+[VDIWEFA][ ]{2}",
+    rf"[ ][\w.-]{{1,80}}[ ][\w./@-]{{1,80}}\[\d+\]:{_END}",  # journal
+    rf"[ ](?:app|heroku)\[[\w.-]{{1,80}}\]:{_END}",
+    r"[ ]\[\d+\][ ]",  # Postgres
+    _END,
+)
 _LINE_PREFIXES = (
-    rf"{_STAMP}[ ]\d\d[OE](?:[ ]|\+|$)",  # GitLab
-    rf"{_STAMP}[ ](?:stdout|stderr)[ ][FP]{_END}",  # container runtimes
-    rf"{_STAMP}[ ]+\d+-\d+/\S+[ ][VDIWEFA]/[^:\n]{{1,80}}:{_END}",  # Android Studio
-    rf"{_STAMP}[ ]+\d+-\d+[ ]+\S+[ ]+\S+[ ]+[VDIWEFA][ ]{{2}}",
-    rf"{_STAMP}[ ][\w.-]{{1,80}}[ ][\w./@-]{{1,80}}\[\d+\]:{_END}",  # journal
-    rf"{_STAMP}[ ](?:app|heroku)\[[\w.-]{{1,80}}\]:{_END}",
-    rf"{_STAMP}[ ]\[\d+\][ ]",  # Postgres
-    rf"{_STAMP}{_END}",
-    rf"\[{_STAMP}\][ ]\[\d+\][ ]",  # gunicorn
-    rf"\[{_STAMP}\](?:[ ]|$)",  # Jenkins
+    rf"{_STAMP}(?:{'|'.join(_AFTER_STAMP)})",
+    rf"\[{_STAMP}\](?:[ ]\[\d+\][ ]|[ ]|$)",  # gunicorn, Jenkins
     rf"\[{_TIME}\](?:[ ]|$)|{_TIME}{_END}",
     rf"[A-Z][a-z]{{2}}[ ]{{1,2}}\d{{1,2}}[ ]{_TIME}[ ](?:[\w.-]{{1,80}}[ ])?"
     rf"[\w./@-]{{1,80}}(?:\[\d+\])?:{_END}",  # syslog

@@ -113,7 +113,8 @@ def _first(table: _Table, text: str, starts: list[int]) -> Fault | None:
 
 
 def _fault(language: str, match: re.Match[str]) -> Fault:
-    fault = block_of(match).fault(language)
+    block = block_of(match)
+    fault = block.fault(language, block.frames)
     if error_type := _numbered_type(match.groupdict()):
         is_said = error_type in fault.message
         line = fault.message if is_said else error_line(error_type, fault.message)

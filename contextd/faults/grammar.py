@@ -1,7 +1,7 @@
 """What a language's table of patterns is made of."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -48,12 +48,12 @@ class Block:
             self.error_line = f"{self.error_line}: {lines[0]}"
         self.message = "\n".join([self.message, *lines]).strip()
 
-    def fault(self, language: str) -> Fault:
+    def fault(self, language: str, frames: Iterable[Frame]) -> Fault:
         return Fault(
             error_type=self.error_type[:MAX_TEXT_LENGTH],
             message=self.message[:MAX_TEXT_LENGTH],
             error_line=self.error_line[:MAX_TEXT_LENGTH],
-            frames=tuple(self.frames),
+            frames=tuple(frames),
             language=language,
         )
 

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
+from os.path import splitext
 
 from contextd.faults.fault import Fault, Frame
 from contextd.faults.grammar import (
@@ -173,10 +173,9 @@ def _chains(blocks: list[Block]) -> list[list[Block]]:
 
 
 def _fault(grammar: Grammar, block: Block) -> Fault:
-    fault = block.fault(_dialect(grammar, block.frames))
-    return replace(fault, frames=tuple(grammar.judged(frame) for frame in block.frames))
+    return block.fault(_dialect(grammar, block.frames), map(grammar.judged, block.frames))
 
 
 def _dialect(grammar: Grammar, frames: list[Frame]) -> str:
-    suffix = next((PurePath(frame.file).suffix for frame in frames if frame.file), "")
+    suffix = next((splitext(frame.file)[1] for frame in frames if frame.file), "")
     return _DIALECTS.get(suffix, grammar.language)

@@ -1,40 +1,16 @@
 """A long text is read in time that grows with its length, and no faster."""
 
-import sys
-import time
 from collections.abc import Callable
 
 import pytest
 
+from benchmarks.parsing import TRACES, best_time, trace
 from contextd.faults import clean, focus, normalize, parse
 
-LONGEST = 50_000
 HOSTILE_LENGTH = 20_000  # enough to see how the time grows
-# A tracer, such as one that measures coverage, slows Python down several times.
-SECONDS = 0.020 if sys.gettrace() is None else 0.200
+# Twice what a quiet machine takes at most, since the tests of other workers share the processor.
+SECONDS = 0.040
 
-TRACES = {
-    "Java": (
-        "a.B: x\n",
-        "\tat com.acme.shop{n}.Orders$$EnhancerBySpringCGLIB$$1a2b.put(Orders.java:{n})\n",
-    ),
-    "Python": (
-        "Traceback (most recent call last):\n",
-        '  File "/srv/shop/module{n}.py", line {n}, in put\n    return self.next(request, {n})\n',
-    ),
-    "Go": (
-        "panic: x\n\ngoroutine 1 [running]:\n",
-        "github.com/acme/shop.(*Orders).Put{n}(0xc000{n})\n\t/src/shop/orders.go:{n} +0x1d\n",
-    ),
-    "JavaScript": ("TypeError: x\n", "    at async Orders.put{n} (/srv/shop/orders.js:{n}:17)\n"),
-    "Rust": (
-        "thread 'main' panicked at src/main.rs:2:5:\nx\nstack backtrace:\n",
-        "   1: shop::orders::put{n}\n             at ./src/orders.rs:{n}:5\n",
-    ),
-    ".NET": ("System.Exception: x\n", "   at Acme.Put{n}(Int32 id) in /src/Orders.cs:line {n}\n"),
-    "a log": ("", "2024-05-01 12:00:00,123 INFO  [main] com.acme.Jobs - done {n} of 300\n"),
-    "a log of errors": ("", "2024-05-01 12:00:00,123 ERROR could not do {n}, will try again\n"),
-}
 HOSTILE = [
     "a", " ", "\n", "a\n", "a.", "a:", "a::", "A::B", "1", "1.", "-1", "1m", "0x", "/", "/a", "\\",
     "(", "@", "$1", "'", "| ", "[0", "[0[0m", "\x1b[", "\x1b]", "\r", "==1== ", "#0 ", " at a",
@@ -61,23 +37,6 @@ STRETCHED = [
     ("System.E: x\n   at A.B(", "[] a) in C", "\n   at System.X()"),
     ("panic: a", " [recovered", ""), ("#0 ", "a(", ""), ("    #0 0x1 in ", "a ", "\n#0 "),
 ]  # fmt: skip
-
-
-def trace(head: str, line: str) -> str:
-    lines = (line.format(n=number) for number in range(LONGEST))
-    text = head
-    while len(text) < LONGEST:
-        text += next(lines)
-    return text[:LONGEST]
-
-
-def best_time(function: Callable[[str], object], text: str, rounds: int) -> float:
-    times = []
-    for _ in range(rounds):
-        start = time.process_time()
-        function(text)
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 @pytest.mark.parametrize("name", TRACES)

@@ -17,7 +17,7 @@ PHP = Grammar(
         rf"^(?P<wrapper>Next ){_CLASS}(?:: {_MESSAGE})? in (?P<file>\S+):{LINE}$",
         r"^(?:PHP |<b>)?(?P<type>(?:Fatal|Parse|Recoverable fatal) error|Warning|Notice|Deprecated)"
         rf"(?:</b>)?: +(?!Uncaught){MESSAGE} in {_PLACE}",
-        rf"(?P<cause>\[previous exception\] )?\[object\] \({_CLASS}\(code: [^)\n]{{0,40}}\): "
+        rf"\[(?:(?P<cause>previous exception)\] \[)?object\] \({_CLASS}\(code: [^)\n]{{0,40}}\): "
         rf"{MESSAGE} at (?P<file>\S+):{LINE}\)",
     ),
     frames=compiled(
