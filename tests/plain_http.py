@@ -17,9 +17,10 @@ def rpc(method: str, params: Any = None, id: Any = 1) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": id, "method": method, "params": params or {}}
 
 
-def initialize(version: str) -> dict[str, Any]:
+def initialize(version: str, capabilities: Any = None) -> dict[str, Any]:
     client = {"name": "plain", "version": "1"}
-    return rpc("initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": client})
+    offered = {"protocolVersion": version, "capabilities": capabilities or {}}
+    return rpc("initialize", {**offered, "clientInfo": client})
 
 
 def modern(method: str, **params: Any) -> dict[str, Any]:
@@ -30,10 +31,12 @@ def modern(method: str, **params: Any) -> dict[str, Any]:
     return {"json": rpc(method, {**params, "_meta": ENVELOPE}), "headers": headers}
 
 
-def open_session(http: httpx2.Client, headers: dict[str, str] | None = None) -> dict[str, str]:
+def open_session(
+    http: httpx2.Client, headers: dict[str, str] | None = None, capabilities: Any = None
+) -> dict[str, str]:
     """Open a session of 2025-11-25, and return its headers."""
     headers = headers or {}
-    response = http.post("/mcp", json=initialize("2025-11-25"), headers=headers)
+    response = http.post("/mcp", json=initialize("2025-11-25", capabilities), headers=headers)
     session = {"Mcp-Session-Id": response.headers["mcp-session-id"], **headers}
     ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     assert http.post("/mcp", json=ready, headers=session).status_code == 202

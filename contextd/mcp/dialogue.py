@@ -77,9 +77,10 @@ class Live(Attended):
 
     async def ask(self, key: str, text: str, form: type[F]) -> F:
         require_person(self._ctx, [text])
-        reply = await self._ctx.session.elicit_form(
-            text, form.model_json_schema(), related_request_id=self._ctx.request_id
-        )
+        with foreign.expecting_reply():
+            reply = await self._ctx.session.elicit_form(
+                text, form.model_json_schema(), related_request_id=self._ctx.request_id
+            )
         filled = fill(Question(text, form), reply.model_dump())
         if filled is None:
             raise Invalid(f"the reply does not match the form {form.__name__}", field=key)

@@ -1,5 +1,7 @@
 """Relay questions of other MCP servers to clients that declare support for them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from mcp import MCPError
@@ -28,11 +30,20 @@ async def put(ctx: Context, question: Foreign) -> dict[str, Any]:
     require(ctx, question)
     request = as_request(question)
     metadata = ServerMessageMetadata(related_request_id=ctx.request_id)
-    try:
+    with expecting_reply():
         reply = await ctx.session.send_request(request, reply_to(request), metadata=metadata)
+    return reply.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+@contextmanager
+def expecting_reply() -> Iterator[None]:
+    """Raise Declined if the client answers with an error, not at all, or with no valid reply."""
+    try:
+        yield
     except MCPError as error:
         raise Declined(f"the client does not answer: {error.error.message}") from None
-    return reply.model_dump(mode="json", by_alias=True, exclude_none=True)
+    except ValidationError:
+        raise Declined("the client does not answer: its reply is malformed") from None
 
 
 def reply_to(request: Request) -> type[BaseModel]:

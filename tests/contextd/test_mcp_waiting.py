@@ -12,7 +12,7 @@ from mcp import Client, ClientSession, MCPError, types
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.clients import MODERN_VERSION, VERSIONS, over_http, structure_of, text_of
-from tests.plain_http import ENVELOPE, PREFIX, modern
+from tests.plain_http import ENVELOPE, PREFIX, events, modern, open_session, rpc
 from tests.server import Server
 
 pytestmark = pytest.mark.anyio
@@ -76,6 +76,31 @@ async def test_a_form_that_is_filled_in_wrongly_is_refused_before(server: Server
         result = await client.call_tool("door_ask", {})
 
     assert text_of(result).startswith("[validation] the reply does not match the form")
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        ({"error": {"code": -32000, "message": "the window was closed"}}, "the window was closed"),
+        ({"result": {"action": "maybe"}}, "its reply is malformed"),
+        ({"result": {"action": "accept", "content": 5}}, "its reply is malformed"),
+    ],
+)
+def test_a_client_that_fails_to_ask_declines(
+    http: httpx2.Client, reply: dict[str, Any], why: str
+) -> None:
+    session = open_session(http, capabilities={"elicitation": {}})
+    call = rpc("tools/call", {"name": "door_ask", "arguments": {}}, id=5)
+
+    with http.stream("POST", "/mcp", json=call, headers=session) as stream:
+        messages = events(stream)
+        question = next(messages)
+        answer = {"jsonrpc": "2.0", "id": question["id"], **reply}
+        assert http.post("/mcp", json=answer, headers=session).status_code == 202
+        result = next(messages)["result"]
+
+    assert result["isError"]
+    assert result["content"][0]["text"] == f"[unauthorized] the client does not answer: {why}"
 
 
 @pytest.mark.parametrize("version", VERSIONS)
