@@ -14,7 +14,7 @@ from contextd.conversations import Detached
 from contextd.errors import Busy, NotFound
 from contextd.models import DetachedCall
 from contextd.operations import Operation
-from contextd.validation import unstorable
+from contextd.validation import ensure_storable, unstorable
 
 MAX_OPEN_PER_PRINCIPAL = 100
 RETENTION = timedelta(days=1)
@@ -37,6 +37,7 @@ def begin(
     replies: Mapping[str, Any],
 ) -> DetachedCall:
     """Store a call that this process continues to work on."""
+    ensure_storable({"replies": replies})
     calls = DetachedCall.objects.of(caller)
     if calls.filter(status__in=DetachedCall.OPEN).count() >= MAX_OPEN_PER_PRINCIPAL:
         raise Busy(
@@ -76,6 +77,7 @@ def _no_such_call(call_id: str) -> NotFound:
 
 def reply(caller: Caller, call_id: str, replies: Mapping[str, Any]) -> tuple[DetachedCall, bool]:
     """Store the person's replies; return whether all questions are answered now."""
+    ensure_storable({"replies": replies})
     find(caller, call_id)
     with transaction.atomic():
         call = DetachedCall.objects.select_for_update().get(pk=call_id)

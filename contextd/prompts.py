@@ -14,7 +14,7 @@ from pydantic import Field
 from contextd.callers import Caller
 from contextd.errors import NotFound
 from contextd.operations import Operation, Provided, Provider, Request, Result, reader
-from contextd.validation import StringMap
+from contextd.validation import StringMap, ensure_storable
 
 MAX_NAME_LENGTH = 200
 _Given = StringMap(keys=50, key_length=100, value_length=50_000)
@@ -152,12 +152,15 @@ def as_offer(provided: Provided) -> Offer:
 
 
 def get(name: str) -> Operation:
-    """Return the operation behind a prompt; one of a family may turn out missing when it runs.
+    """Return the operation behind a prompt. Raise NotFound, or Invalid for an unstorable name.
+
+    A prompt of a family may turn out missing when it runs.
 
     This may query the database: do not call it on an event loop.
     """
     if name in _registry:
         return _registry[name]
+    ensure_storable({"name": name})
     for one in _families:
         if name.startswith(one.prefix) and len(name) <= MAX_NAME_LENGTH:
             write = partial(_write, one, name)

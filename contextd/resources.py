@@ -19,6 +19,7 @@ MAX_ADDRESS_LENGTH = 2000
 PAGE_SIZE = 50
 _VARIABLE = re.compile(r"\{(\+?\w+)\}")
 _QUERY = re.compile(r"\{\?[\w,]+\}$")
+_EXPRESSION = re.compile(r"\{[+?]?([\w,]+)\}")
 
 
 class ReadResource(Request):
@@ -214,6 +215,11 @@ def listing_of(template: str, listed: Lister, timeout: float) -> Operation:
         )
 
     return reader("resource", template, handler, ListResources, Listing, timeout)
+
+
+def variables_of(template: str) -> set[str]:
+    """Return the names of the variables in the path and the query of the template."""
+    return {name for names in _EXPRESSION.findall(template) for name in names.split(",")}
 
 
 def pattern_of(template: str) -> re.Pattern[str]:

@@ -14,6 +14,7 @@ from mcp.types import (
     ElicitRequestFormParams,
     ElicitResult,
     InputRequiredResult,
+    InputResponses,
 )
 from pydantic import ValidationError
 
@@ -183,12 +184,16 @@ def fill(question: Question, reply: Any) -> Form | None:
 def replies_in(params: CallToolRequestParams) -> dict[str, Any]:
     """Return the replies of this round and of earlier rounds."""
     earlier: dict[str, Any] = json.loads(params.request_state) if params.request_state else {}
-    given = {
+    return earlier | replies_of(params.input_responses or {})
+
+
+def replies_of(responses: InputResponses) -> dict[str, Any]:
+    """Return the replies of the kinds that an operation can ask for."""
+    return {
         key: reply.model_dump(mode="json", by_alias=True, exclude_none=True)
-        for key, reply in (params.input_responses or {}).items()
+        for key, reply in responses.items()
         if isinstance(reply, ElicitResult | CreateMessageResult | CreateMessageResultWithTools)
     }
-    return earlier | given
 
 
 def as_round(questions: Mapping[str, Question | Foreign], replies: Replies) -> InputRequiredResult:

@@ -1,5 +1,6 @@
 """Serve the registered prompts, and completions for arguments of prompts and resources."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -19,7 +20,7 @@ from mcp.types import (
 )
 from mcp.types import Completion as WireCompletion
 
-from contextd import completions, guards, prompts, resources
+from contextd import completions, guards, limits, prompts, resources
 from contextd.callers import Caller
 from contextd.completions import Completion
 from contextd.errors import NotFound
@@ -80,8 +81,21 @@ def complete(params: CompleteRequestParams, caller: Caller) -> Completion:
         return Completion([], 0)
     if operation.kind == "resource":
         resources.check(caller, *resources.forms(operation.name))
+    limits.throttle(operation, caller)
     ensure_storable({"value": params.argument.value})
+    if params.argument.name not in argument_names(operation, caller):
+        return Completion([], 0)
     return completions.complete(caller, params.argument.name, params.argument.value)
+
+
+def argument_names(operation: Operation, caller: Caller) -> Collection[str]:
+    """Return the arguments of a prompt, or the variables of a resource."""
+    if operation.kind == "resource":
+        return resources.variables_of(operation.name)
+    if operation.request is not GivenArguments:
+        return operation.request.model_fields
+    offered = {one.name: one.arguments for one in prompts.offers(caller)}
+    return [one.name for one in offered.get(operation.name, ())]
 
 
 def completed(params: CompleteRequestParams) -> Operation:

@@ -18,6 +18,7 @@ from mcp.types import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     MISSING_REQUIRED_CLIENT_CAPABILITY,
+    InputResponses,
     RequestParams,
 )
 from mcp.types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
@@ -29,7 +30,7 @@ from contextd.conversations import Detached, Unanswered
 from contextd.detached import Status
 from contextd.errors import ContextdError, Internal, NotFound
 from contextd.mcp import answers
-from contextd.mcp.dialogue import Replies, Unattended, as_request, can_come_back
+from contextd.mcp.dialogue import Replies, Unattended, as_request, can_come_back, replies_of
 from contextd.mcp.tools import Context, Identify
 from contextd.mcp.workers import Workers
 from contextd.models import DetachedCall
@@ -52,7 +53,7 @@ class TaskParams(RequestParams):
 
 
 class UpdateParams(TaskParams):
-    input_responses: dict[str, Any] = {}
+    input_responses: InputResponses = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,8 @@ class Tasks:
 
     async def _update(self, ctx: Context, params: UpdateParams) -> dict[str, Any]:
         caller = self._identify(ctx)
-        reply = partial(detached.reply, caller, params.task_id, params.input_responses)
+        replies = replies_of(params.input_responses)
+        reply = partial(detached.reply, caller, params.task_id, replies)
         call, is_ready = await self._row(reply)
         if is_ready:
             operation = operations.get(call.operation)

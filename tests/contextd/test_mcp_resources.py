@@ -162,6 +162,7 @@ def said(result: types.GetPromptResult) -> str:
     [
         ("no_such", {}, "there is no prompt named 'no_such'"),
         ("resume", {}, "project_path is required"),
+        ("skill_\0", {}, "name must not contain a NUL"),
         ("resume", {"project_path": "/nowhere"}, "no checkpoint is saved yet for /nowhere"),
     ],
 )
@@ -200,6 +201,20 @@ async def test_arguments_are_completed(server: Server, version: str) -> None:
     assert tags == ["auth", "late"]
     assert saved in ids
     assert unknown == []
+
+
+def test_completions_count_against_the_rate(http: httpx2.Client) -> None:
+    request = modern(
+        "completion/complete",
+        ref={"type": "ref/prompt", "name": "resume"},
+        argument={"name": "tag", "value": ""},
+    )
+
+    answers = [http.post("/mcp", **request).json() for _ in range(100)]
+
+    refusals = [answer["error"] for answer in answers if "error" in answer]
+    assert "result" in answers[0]
+    assert {error["message"] for error in refusals} == {"rate limit exceeded for tool: resume"}
 
 
 async def test_nothing_is_completed_of_what_does_not_exist(server: Server) -> None:

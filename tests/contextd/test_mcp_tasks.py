@@ -91,6 +91,28 @@ def test_a_person_may_decline_later(http: httpx2.Client) -> None:
     assert "did not agree" in result["content"][0]["text"]
 
 
+def test_a_reply_that_cannot_be_stored_is_invalid(http: httpx2.Client) -> None:
+    task_id = begin(http, text="home", aside="ask")
+    wait_for(http, task_id, "input_required")
+    reply = {"action": "accept", "content": {"sure": True, "name": "\0"}}
+
+    error = ask(http, "tasks/update", taskId=task_id, inputResponses={"agreement": reply})
+
+    assert error["code"] == -32602
+    assert error["message"] == "[validation] replies must not contain a NUL character"
+    ask(http, "tasks/cancel", taskId=task_id)
+
+
+def test_a_reply_must_have_the_form_of_one(http: httpx2.Client) -> None:
+    task_id = begin(http, text="home", aside="ask")
+    wait_for(http, task_id, "input_required")
+
+    error = ask(http, "tasks/update", taskId=task_id, inputResponses={"agreement": 5})
+
+    assert error["code"] == -32602
+    ask(http, "tasks/cancel", taskId=task_id)
+
+
 def test_it_can_be_cancelled(http: httpx2.Client) -> None:
     task_id = begin(http, text="home", aside="linger")
 

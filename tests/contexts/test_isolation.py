@@ -19,6 +19,7 @@ from django.contrib.auth.models import User
 from contextd import operations, prompts, resources
 from contextd.callers import Caller
 from contextd.models import Project, ProjectPath
+from contexts.models import Context
 from repositories import services as repositories
 from tests.conftest import Call
 from tests.contexts.conftest import MakeContext, MakeToken, Post, grant, make_project
@@ -354,20 +355,40 @@ def test_lists_and_prompts_show_only_what_is_held(
 def test_completions_show_only_what_is_held(
     fill: Fill, token: dict[str, str], http: httpx2.Client
 ) -> None:
-    def complete(context: str, kind: str, what: str, argument: str) -> list[str]:
-        answer = ask(
-            http,
-            {**token, "X-MCP-Context": context},
-            "completion/complete",
-            ref={"type": kind, "uri" if kind == "ref/resource" else "name": what},
-            argument={"name": argument, "value": ""},
-        )
-        values: list[str] = json.loads(answer)["result"]["completion"]["values"]
-        return values
+    ours, theirs = ({**token, "X-MCP-Context": name} for name in ("ours", "theirs"))
 
     for asked, value in COMPLETIONS.items():
-        assert fill(value) not in complete("ours", *asked)
-        assert fill(value) in complete("theirs", *asked)
+        assert fill(value) not in completed(http, ours, *asked)
+        assert fill(value) in completed(http, theirs, *asked)
+
+
+def test_only_arguments_of_the_prompt_or_resource_are_completed(
+    fill: Fill, token: dict[str, str], http: httpx2.Client
+) -> None:
+    Context.objects.filter(name="theirs").update(
+        tools=[], prompts=["resume"], resources=["checkpoint://{checkpoint_id}"]
+    )
+    theirs = {**token, "X-MCP-Context": "theirs"}
+    held = [("ref/prompt", "resume"), ("ref/resource", "checkpoint://{checkpoint_id}")]
+
+    for kind, what in held:
+        for argument in {argument for _, _, argument in COMPLETIONS}:
+            values = completed(http, theirs, kind, what, argument)
+            assert bool(values) == ((kind, what, argument) in COMPLETIONS)
+
+
+def completed(
+    http: httpx2.Client, headers: dict[str, str], kind: str, what: str, argument: str
+) -> list[str]:
+    answer = ask(
+        http,
+        headers,
+        "completion/complete",
+        ref={"type": kind, "uri" if kind == "ref/resource" else "name": what},
+        argument={"name": argument, "value": ""},
+    )
+    values: list[str] = json.loads(answer)["result"]["completion"]["values"]
+    return values
 
 
 SKILLS: list[tuple[str, dict[str, Any]]] = [

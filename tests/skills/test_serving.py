@@ -284,6 +284,19 @@ def test_what_is_typed_goes_to_its_place(http: httpx2.Client, create: Create) ->
     assert four.endswith("Look at a.py: a.py security")
 
 
+def test_declared_arguments_of_a_skill_are_completed(http: httpx2.Client, create: Create) -> None:
+    create("one", project_path="/w/shop", metadata={"arguments": "project_path"})
+    (prompt,) = prompts_of_skills(http)
+
+    def complete(argument: str) -> Any:
+        ref = {"type": "ref/prompt", "name": prompt}
+        typed = {"name": argument, "value": ""}
+        return ask(http, "completion/complete", ref=ref, argument=typed)["completion"]["values"]
+
+    assert complete("project_path") == ["/w/shop"]
+    assert complete("path") == []
+
+
 @pytest.mark.parametrize(
     ("prompt", "arguments", "message"),
     [
