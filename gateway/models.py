@@ -142,7 +142,7 @@ class Upstream(models.Model):
         30_000, 100, HOUR_MS, "How long it may be silent before it is replaced"
     )
     poll_interval_ms = milliseconds(
-        300_000, 100, HOUR_MS, "How often its lists are read where it does not tell of changes"
+        300_000, 100, HOUR_MS, "How often its lists are read, in case an announcement is lost"
     )
     restart_attempts = models.PositiveSmallIntegerField(
         default=5, help_text="Failed starts in a row before it is left alone"

@@ -2,10 +2,10 @@
 
 import asyncio
 import ipaddress
+import os
 import shutil
 import socket
 from collections.abc import Mapping
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -65,13 +65,13 @@ async def ensure_reachable(url: str) -> None:
 
     A host name that does not resolve now may do so later, so it passes.
     """
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    if parts.scheme == "http" and host not in settings.CONTEXTD_GATEWAY_PRIVATE_HOSTS:
-        raise Hopeless(
-            f"{host} is reached over https only, unless it is in CONTEXTD_GATEWAY_PRIVATE_HOSTS"
-        )
     try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        if parts.scheme == "http" and host not in settings.CONTEXTD_GATEWAY_PRIVATE_HOSTS:
+            raise Refused(
+                f"{host} is reached over https only, unless it is in CONTEXTD_GATEWAY_PRIVATE_HOSTS"
+            )
         await resolve(host, parts.port or 0)
     except (Refused, ValueError) as refused:
         raise Hopeless(str(refused)) from None
@@ -115,8 +115,8 @@ def program_of(plan: Plan) -> str:
             f"there is no program {name!r} {where}; install it or correct the command, "
             "then restart the upstream"
         )
-    if folder and not Path(folder).is_dir():
-        raise Hopeless(f"there is no folder {folder!r} to run it in")
+    if folder and not os.path.isdir(folder):  # Path.is_dir raises errors
+        raise Hopeless(f"there is no folder {folder!r} to run it in, or it cannot be read")
     return program
 
 

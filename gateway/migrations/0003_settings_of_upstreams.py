@@ -20,6 +20,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='upstream',
             name='poll_interval_ms',
-            field=models.PositiveIntegerField(default=300000, help_text='How often its lists are read where it does not tell of changes', validators=[django.core.validators.MinValueValidator(100), django.core.validators.MaxValueValidator(3600000)]),
+            field=models.PositiveIntegerField(default=300000, help_text='How often its lists are read, in case an announcement is lost', validators=[django.core.validators.MinValueValidator(100), django.core.validators.MaxValueValidator(3600000)]),
         ),
     ]

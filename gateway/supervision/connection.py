@@ -25,7 +25,6 @@ from mcp.types import (
     Implementation,
     PromptListChangedNotification,
     ResourceListChangedNotification,
-    ServerCapabilities,
     ToolListChangedNotification,
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
@@ -59,6 +58,7 @@ CHANGED: dict[type, frozenset[Kind]] = {
 ModelReply = CreateMessageResult | CreateMessageResultWithTools
 MODEL_REPLY: TypeAdapter[ModelReply] = TypeAdapter(ModelReply)
 CLOSING_SECONDS = 15
+RESUBSCRIBE_SECONDS = 30
 MAX_ROUNDS = 20
 MAX_PAGES = 50
 MAX_LISTED = 2000
@@ -101,19 +101,6 @@ class Connection:
         if told and told.resources:
             kinds |= {Kind.RESOURCE, Kind.TEMPLATE}
         return kinds
-
-    @property
-    def untold(self) -> set[Kind]:
-        """Return the offered kinds whose changes the upstream does not announce."""
-        told = self._session.server_capabilities or ServerCapabilities()
-        of_resources = told.resources and told.resources.list_changed
-        announced = {
-            Kind.TOOL: told.tools and told.tools.list_changed,
-            Kind.PROMPT: told.prompts and told.prompts.list_changed,
-            Kind.RESOURCE: of_resources,
-            Kind.TEMPLATE: of_resources,
-        }
-        return {kind for kind in self.offers if not announced[kind]}
 
     @property
     def is_open(self) -> bool:
@@ -254,24 +241,33 @@ class Connection:
         return self.plan.transport == Transport.HTTP
 
     async def _listen(self) -> None:
-        """Subscribe to changes, if the protocol version announces them on request only."""
+        """Stay subscribed to changes, if the protocol version announces them on request only."""
         if self._session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return
-        with contextlib.suppress(Exception):  # without announcements, lists are polled
-            async with listen(
-                self._session,
-                tools_list_changed=True,
-                prompts_list_changed=True,
-                resources_list_changed=True,
-            ) as events:
-                async for event in events:
-                    self._tell_of_change(event)
+        missed: Collection[Kind] = ()
+        while self._changed:
+            with contextlib.suppress(Exception):  # the lists are polled in any case
+                await self._hear_announced(self._changed, missed)
+            missed = self.offers
+            await asyncio.sleep(RESUBSCRIBE_SECONDS)
+
+    async def _hear_announced(
+        self, changed: Callable[[Collection[Kind]], None], missed: Collection[Kind]
+    ) -> None:
+        """Report the missed kinds, then announced changes, until the subscription ends."""
+        async with listen(
+            self._session,
+            tools_list_changed=True,
+            prompts_list_changed=True,
+            resources_list_changed=True,
+        ) as events:
+            if missed:
+                changed(missed)
+            async for event in events:
+                await self._hear(event)
 
     async def _hear(self, message: Any) -> None:
-        self._tell_of_change(message)
-
-    def _tell_of_change(self, news: Any) -> None:
-        if self._changed and (kinds := CHANGED.get(type(news))):
+        if self._changed and (kinds := CHANGED.get(type(message))):
             self._changed(kinds)
 
     async def list_all(self, kind: Kind) -> list[Any]:

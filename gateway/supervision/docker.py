@@ -133,7 +133,7 @@ async def let_go(namespace: str, name: str) -> None:
                 return
             raise
         about = await container.show()
-        if about["Config"]["Labels"].get(LABEL) == mark_of(namespace):
+        if (about["Config"]["Labels"] or {}).get(LABEL) == mark_of(namespace):
             await container.delete(force=True)
         elif about["State"]["Running"]:
             await end_marked(container, f"{processes.MARK}={mark_of(namespace)}")

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 from contextd.errors import ContextdError, Invalid
 from contextd.mcp.workers import Workers
 from gateway import offering, services
-from gateway.lost import Lost
+from gateway.lost import Lost, Unsaved
 from gateway.models import Kind, State
 from gateway.services import Plan
 from gateway.supervision import failures, transports
@@ -32,6 +33,9 @@ class Supervisor:
         self._workers = workers
         self._upstreams: dict[str, SupervisedUpstream] = {}
         self.exchanges = Exchanges()
+        self._unsaved: dict[int, Callable[[], None]] = {}
+        """Saves the last state of each upstream whose state is not saved yet."""
+        self._saving: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def run(self) -> None:
         """Run until cancelled; then stop every upstream."""
@@ -40,6 +44,7 @@ class Supervisor:
         try:
             while True:
                 await self._follow_rows()
+                await self._save_states()
                 looks += 1
                 if looks % TIDY_EVERY == 0:
                     await asyncio.gather(*(one.tidy() for one in self._upstreams.values()))
@@ -54,8 +59,8 @@ class Supervisor:
     async def _let_go_of_removed(self) -> None:
         try:
             await transports.let_go_of_removed(await self._do(services.plans))
-        except ContextdError as error:
-            logger.warning("leftovers in containers are not removed: %s", error.message)
+        except (ContextdError, OSError) as error:
+            logger.warning("leftovers in containers are not removed: %s", error)
 
     async def perform(self, namespace: str, exchange: Exchange) -> dict[str, Any]:
         """Return the upstream's answer. Raises Failed."""
@@ -104,12 +109,24 @@ class Supervisor:
     async def note(
         self, plan: Plan, state: State, reason: str = "", retry_at: datetime | None = None
     ) -> None:
+        async with self._saving[plan.pk]:
+            self._unsaved[plan.pk] = partial(services.note, plan.pk, state, reason, retry_at)
+            await self._save_state(plan.pk)
+
+    async def _save_states(self) -> None:
+        """Save states that could not be saved before."""
+        for pk in list(self._unsaved):
+            async with self._saving[pk]:
+                if pk in self._unsaved:
+                    await self._save_state(pk)
+
+    async def _save_state(self, pk: int) -> None:
         try:
-            await self._do(partial(services.note, plan.pk, state, reason, retry_at))
+            await self._do(self._unsaved[pk])
         except ContextdError as error:
-            logger.warning(
-                "%s is %s, which could not be saved: %s", plan.namespace, state, error.message
-            )
+            logger.warning("the state of an upstream could not be saved: %s", error.message)
+        else:
+            del self._unsaved[pk]
 
     async def take_in(self, plan: Plan, kind: Kind, listed: list[Any]) -> None:
         try:
@@ -117,10 +134,7 @@ class Supervisor:
         except Invalid as error:
             raise Lost(error.message) from None
         except ContextdError as error:
-            logger.warning(
-                "the %ss of %s could not be saved: %s", kind, plan.namespace, error.message
-            )
-            return
+            raise Unsaved(f"its {kind}s could not be saved: {error.message}") from None
         for problem in problems:
             logger.warning("%s: %s", plan.namespace, problem)
 

@@ -68,7 +68,7 @@ async def let_go_of(namespace: str, container: str) -> None:
     try:
         async with asyncio.timeout(LETTING_GO_SECONDS):
             await docker.let_go(namespace, container)
-    except (Lost, TimeoutError) as lost:  # retried at the gateway's next start
-        logger.warning("leftovers of %s in %s could not be removed: %s", namespace, container, lost)
-    else:
         used.forget(namespace, container)
+    except (Lost, OSError) as error:  # retried at the gateway's next start
+        told = namespace, container, error
+        logger.warning("leftovers of %s in %s could not be removed: %s", *told)

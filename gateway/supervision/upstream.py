@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import random
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -11,7 +12,7 @@ from typing import Any, NoReturn, Protocol
 
 from django.utils import timezone
 
-from gateway.lost import Hopeless, Lost
+from gateway.lost import Hopeless, Lost, Unsaved
 from gateway.models import Isolation, Kind, State
 from gateway.services import Plan
 from gateway.supervision import failures, results, transports
@@ -22,9 +23,12 @@ MAX_PAUSE_SECONDS = 60
 STEADY_SECONDS = 30
 IDLE_SECONDS = 600
 DEBOUNCE_SECONDS = 0.2
+SAVE_AGAIN_SECONDS = 10
 MAX_CONNECTIONS = 32
 SHARED = "*"
 """The principal that stands for every caller."""
+
+logger = logging.getLogger(__name__)
 
 
 class Notebook(Protocol):
@@ -35,7 +39,7 @@ class Notebook(Protocol):
     ) -> None: ...
 
     async def take_in(self, plan: Plan, kind: Kind, listed: list[Any]) -> None:
-        """Save a list. Raises Lost if it is not acceptable."""
+        """Save a list. Raises Lost if it is not acceptable, and Unsaved if saving fails."""
 
 
 class SupervisedUpstream:
@@ -205,12 +209,15 @@ class SupervisedUpstream:
         try:
             await transports.make_ready(self.plan)
             await connection.open()
-            await self._discover(connection)
+            await self._discover_at_start(connection)
             self._main = connection
             await self._enter(State.READY, self._not_taken())
             await self._watch_changes(connection)
         except Lost as lost:
             return lost
+        except Exception as error:  # supervision must go on
+            logger.exception("an error in the supervision of %s", self.plan.namespace)
+            return Lost(f"internal error: {failures.message_of(error)}")
         finally:
             self._main = None
             await asyncio.shield(connection.close())
@@ -228,15 +235,30 @@ class SupervisedUpstream:
         self._is_changed.set()
 
     async def _follow_changes(self, connection: Connection) -> None:
-        """Wait for announced changes; poll the lists whose changes are not announced."""
+        """Read lists whose change is announced; poll all, since announcements may be lost."""
+        clock = asyncio.get_running_loop().time
+        poll_at = clock() + self.plan.poll_seconds
         while True:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self.plan.poll_seconds):
+                async with asyncio.timeout_at(poll_at):
                     await self._is_changed.wait()
-                await asyncio.sleep(DEBOUNCE_SECONDS)
-            changed, self._changed = self._changed or connection.untold, set()
+                    await asyncio.sleep(DEBOUNCE_SECONDS)
+            changed, self._changed = self._changed, set()
             self._is_changed.clear()
-            await self._discover_or_tell(connection, changed)
+            is_due = clock() >= poll_at
+            await self._discover_or_tell(connection, connection.offers if is_due else changed)
+            if is_due:
+                poll_at = clock() + self.plan.poll_seconds
+
+    async def _discover_at_start(self, connection: Connection) -> None:
+        try:
+            await self._discover(connection)
+        except Unsaved as unsaved:  # a restart would not help, and calls need no list
+            self._untaken[Kind.TOOL] = str(unsaved)
+            self._list_again_later(connection.offers)
+
+    def _list_again_later(self, kinds: Collection[Kind]) -> None:
+        asyncio.get_running_loop().call_later(SAVE_AGAIN_SECONDS, self._note_change, kinds)
 
     async def _discover(self, connection: Connection) -> None:
         """Read its lists. Raises Lost if it does not list its tools; the rest is optional."""
@@ -245,9 +267,9 @@ class SupervisedUpstream:
 
     async def _list(self, connection: Connection, kind: Kind) -> None:
         listed = await connection.list_all(kind)
-        await self._notebook.take_in(self.plan, kind, listed)
-        if kind == Kind.TOOL:
+        if kind == Kind.TOOL and listed:
             self._promised = results.promised(listed)
+        await self._notebook.take_in(self.plan, kind, listed)
         if self._untaken.pop(kind, None):
             await self._enter(self.state, self._not_taken())
 
@@ -261,7 +283,10 @@ class SupervisedUpstream:
                 await self._list(connection, kind)
             except Lost as lost:
                 self._untaken[kind] = f"its new list of {kind}s is not accepted: {lost}"
-                await self._enter(self.state, self._not_taken())
+                if isinstance(lost, Unsaved):
+                    self._list_again_later([kind])
+                if self.reason != self._not_taken():
+                    await self._enter(self.state, self._not_taken())
 
     async def _pause(self, failed: int, lost: Lost) -> None:
         reason = str(lost)

@@ -1,7 +1,8 @@
 """An MCP server that does wrong when it is told to; it knows nothing but the standard library.
 
-With `--modern` it speaks 2026-07-28, and tells of no changes; with `--http` it does so over HTTP;
-with `--without-tools` it has none.
+With `--modern` it speaks 2026-07-28, and ends each subscription at once; with `--http` it does so
+over HTTP, where it announces no changes although it says that it does; with `--without-tools` it
+has none.
 """
 
 import gzip
@@ -187,7 +188,8 @@ def grow(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
         prompts.append({"name": arguments["tool"]})
     if kind == "resources":
         resources.append({"uri": f"demo://{arguments['tool']}", "name": "new"})
-    send({"method": f"notifications/{kind}/list_changed"})
+    if not arguments.get("is_silent"):
+        send({"method": f"notifications/{kind}/list_changed"})
     return text("grown")
 
 
@@ -280,7 +282,7 @@ def call(request: Any) -> None:
 
 
 def about() -> dict[str, Any]:
-    changing = {"listChanged": not (is_modern or is_http)}
+    changing = {"listChanged": True}
     capabilities = {"tools": changing, "prompts": changing, "resources": changing}
     if not has_tools:
         del capabilities["tools"], ANSWERS["tools/list"]
@@ -325,6 +327,7 @@ ANSWERS: dict[str, Callable[[Any], dict[str, Any]]] = {
 }
 if is_modern:
     ANSWERS["server/discover"] = discovered
+    ANSWERS["subscriptions/listen"] = lambda request: {"resultType": "complete"}
 OTHERS: dict[str, Callable[[Any], None]] = {
     "tools/call": call,
     "resources/read": read,

@@ -73,7 +73,7 @@ def test_a_call_that_reaches_no_server_says_that_nothing_was_sent(add_web: Add, 
         call("odd:echo")
 
 
-def test_what_it_does_not_tell_is_found_by_asking(add_web: Add, call: Call) -> None:
+def test_changes_that_it_fails_to_announce_are_found_by_polling(add_web: Add, call: Call) -> None:
     add_web(poll_interval_ms=200)
 
     call("odd:grow", tool="more")

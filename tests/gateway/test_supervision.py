@@ -3,21 +3,37 @@
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from django.db import connection
 
 from contextd import pipeline
 from contextd.callers import Caller, Entry
 from contextd.errors import UpstreamFailed
 from gateway import link, offering, place, services
 from gateway.models import Isolation, State, Upstream
+from gateway.supervision import connection as supervised_connection
 from gateway.supervision import upstream as supervised
 from tests.conftest import Call
 from tests.gateway.conftest import MISBEHAVING, Add, wait_for_state
 from tests.waiting import wait_for
+
+
+@contextmanager
+def table_away(name: str) -> Iterator[None]:
+    """Make what reads or writes the table fail."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE {name} RENAME TO away")
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(f"ALTER TABLE away RENAME TO {name}")
 
 
 def pid_of(call: Call, name: str = "odd:pid") -> int:
@@ -123,6 +139,11 @@ def test_one_that_cannot_start_is_given_up_and_started_again_on_request(
         ({"command": ["no-such-program"]}, "there is no program 'no-such-program' in /usr/local"),
         ({"command": ["/no/such"]}, "there is no program '/no/such' that can be run; install it"),
         ({"command": ["cat"], "working_directory": "/no/such"}, "there is no folder '/no/such'"),
+        (
+            {"command": ["cat"], "working_directory": "/" + "a" * 300},
+            "there is no folder '/aaa",
+        ),
+        ({"transport": "http", "url": "https://[::::]/"}, "not appear to be an IPv4 or IPv6"),
         ({"command": [MISBEHAVING]}, "there is no program"),
     ],
 )
@@ -318,6 +339,68 @@ def test_a_list_that_was_not_taken_is_no_reason_any_more_when_one_is(add: Add, c
     wait_for(lambda: not told.exists())
     upstream.refresh_from_db()
     assert (upstream.state, upstream.reason) == (State.READY, "")
+
+
+def test_a_subscription_that_has_ended_is_renewed_and_the_lists_are_read_again(
+    add: Add, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervised_connection, "RESUBSCRIBE_SECONDS", 0.2)
+    add(command=[sys.executable, MISBEHAVING, "--modern"])
+
+    call("odd:grow", tool="new", is_silent=True)
+
+    wait_for(lambda: "odd:new" in [offer.canonical for offer in offering.offered()])
+
+
+def test_lists_that_cannot_be_saved_are_read_again(
+    add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervised, "SAVE_AGAIN_SECONDS", 0.2)
+    with table_away("gateway_upstreamfeature"):
+        upstream = add()
+
+        assert "its tools could not be saved" in upstream.reason
+        assert not upstream.events.filter(state=State.BACKOFF).exists()
+
+    wait_for(lambda: "odd:echo" in [offer.canonical for offer in offering.offered()])
+    wait_for(lambda: len(offering.offered_prompts()) == 1)
+    wait_for(Upstream.objects.filter(pk=upstream.pk, reason="").exists)
+
+
+def test_a_state_that_cannot_be_saved_is_saved_later(
+    add: Add, call: Call, caplog: pytest.LogCaptureFixture
+) -> None:
+    upstream = add(restart_attempts=0)
+
+    with table_away("gateway_upstreamevent"):
+        with pytest.raises(UpstreamFailed):
+            call("odd:crash")
+        wait_for(lambda: "state of an upstream could not be saved" in caplog.text)
+        upstream.refresh_from_db()
+        assert upstream.state == State.READY
+
+    wait_for_state(upstream, State.FAILED)
+
+
+def test_an_unexpected_error_of_the_supervision_is_a_reason(
+    add: Add, settings: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = Path(settings.DATA_DIR) / "gateway-containers.new"  # type: ignore[attr-defined]
+    folder.mkdir()
+
+    try:
+        upstream = add(
+            transport="docker",
+            container="box",
+            command=["cat"],
+            expect=State.FAILED,
+            restart_attempts=0,
+        )
+    finally:
+        folder.rmdir()
+
+    assert "internal error: IsADirectoryError" in upstream.reason
+    assert "an error in the supervision of odd" in caplog.text
 
 
 def test_switched_off_while_it_waits_there_is_no_next_try(add: Add) -> None:

@@ -1,6 +1,7 @@
 """`manage.py gateway_run`: the process that runs upstreams; `manage.py up` starts it."""
 
 import asyncio
+import contextlib
 import signal
 import sys
 from typing import Any
@@ -38,12 +39,15 @@ async def run() -> None:
         asyncio.get_running_loop().add_signal_handler(number, told_to_end.set)
     workers = Workers(threads=2)
     supervisor = Supervisor(workers)
-    async with serving.listening(serving.build(supervisor)):
+    try:
+        async with serving.listening(serving.build(supervisor)):
+            processes.end_left()
+            supervising = asyncio.create_task(supervisor.run())
+            ending = asyncio.create_task(told_to_end.wait())
+            await asyncio.wait([supervising, ending], return_when=asyncio.FIRST_COMPLETED)
+            supervising.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await supervising
+    finally:
         processes.end_left()
-        supervising = asyncio.create_task(supervisor.run())
-        ending = asyncio.create_task(told_to_end.wait())
-        await asyncio.wait([supervising, ending], return_when=asyncio.FIRST_COMPLETED)
-        supervising.cancel()
-        await asyncio.wait([supervising])
-    processes.end_left()
-    workers.shut_down()
+        workers.shut_down()
