@@ -33,6 +33,7 @@ EDITABLE_FIELDS = [
 ]
 USAGE_FIELDS = ["used_count", "last_used_at", "worked", "did_not_work", "created_at", "updated_at"]
 SHIPPING_FIELDS = ["origin", "newer_text"]
+VERBATIM_FIELDS = ["errors", "signatures"]
 SEPARATOR = "\n---\n"
 
 
@@ -111,12 +112,14 @@ class PatternAdmin(Transferable, Shipped, ModelAdmin[Pattern]):
         return [*SHIPPING_FIELDS, *USAGE_FIELDS, *(["key"] if obj else [])]
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """An error has several lines, so errors are parted by a line of dashes."""
+        """Keep outer blanks of errors and signatures; separate errors, which have several lines."""
+        if db_field.name in VERBATIM_FIELDS:
+            kwargs["base_field"] = db_field.base_field.formfield(strip=False)
         if db_field.name == "errors":
             kwargs |= {
                 "delimiter": SEPARATOR,
                 "widget": widgets.Lines,
-                "help_text": "As they are printed, parted by a line of ---",
+                "help_text": "As they are printed, separated by a line of ---",
             }
             return db_field.formfield(**kwargs)
         return super().formfield_for_dbfield(db_field, request, **kwargs)

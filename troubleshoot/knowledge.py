@@ -41,7 +41,11 @@ Word = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=5, max_length=200)]
 Prose = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=5_000)]
 Script = Annotated[str, StringConstraints(strip_whitespace=True, max_length=2_000)]
-Printed = Annotated[str, StringConstraints(pattern=r"\S", max_length=10_000)]
+Printed = Annotated[
+    str,
+    StringConstraints(pattern=r"\S", max_length=10_000),
+    AfterValidator(lambda printed: printed.rstrip("\n")),
+]
 Regex = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
 

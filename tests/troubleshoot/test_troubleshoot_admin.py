@@ -6,14 +6,17 @@ import json
 from typing import Any
 
 import pytest
+from django.contrib import admin
 from django.contrib.admin.models import LogEntry
-from django.test import Client
+from django.contrib.auth.models import User
+from django.test import Client, RequestFactory
 
 from contextd import shipped
 from contextd.shipped import Reading, Record
 from tests.conftest import Call
 from tests.troubleshoot.conftest import DISK_FULL, KNOWN, Know
 from troubleshoot import library
+from troubleshoot.admin import PatternAdmin
 from troubleshoot.models import Diagnosis, Pattern
 
 PATTERNS = "/admin/troubleshoot/pattern/"
@@ -129,6 +132,28 @@ def test_people_win_over_what_ships_until_they_take_it(admin_client: Client, cal
     assert kept == "What people know here."
     assert Pattern.objects.get().cause == "The newer cause, long enough."
     assert "adopted the newer shipped text" in LogEntry.objects.latest("pk").get_change_message()
+
+
+def test_a_shipped_pattern_that_is_saved_unchanged_is_not_edited(rf: RequestFactory) -> None:
+    """As by a person who only disables it; whatever the form shows comes back from a browser."""
+    request = rf.get("/")
+    request.user = User(is_superuser=True)
+    form_class = PatternAdmin(Pattern, admin.site).get_form(request, Pattern())
+    edited = []
+    for record in library.read().records:
+        pattern = Pattern(key=record.key)
+        pattern.take(record.values)
+        shown = form_class(instance=pattern)
+        typed = {name: as_a_browser_sends(shown[name].value()) for name in shown.fields}
+        sent = form_class({**typed, "is_draft": "on"}, instance=pattern)
+        if not sent.is_valid() or sent.save(commit=False).is_edited:
+            edited.append((record.key, sent.errors))
+
+    assert edited == []
+
+
+def as_a_browser_sends(shown: Any) -> str:
+    return str(shown).replace("\n", "\r\n")
 
 
 def test_what_ships_cannot_be_deleted_and_what_people_wrote_can(
