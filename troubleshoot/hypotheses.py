@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from contextd.search import terms
+from remediations.models import Remediation
 from remediations.services import Match as PastFix
 from troubleshoot import commands, general, placeholders, signatures, weighing
 from troubleshoot.matching import Match
@@ -138,7 +139,7 @@ def of_pattern(
         category=pattern.category,
         severity=pattern.severity,
         checks=[*_confirming(pattern, values), *_distinguishing(pattern, rivals, named)],
-        actions=_safe_first([*map(_action_of_fix, cases), *actions_of(pattern, values)]),
+        actions=_safe_first(_with_fixes(actions_of(pattern, values), cases)),
         distinguishing=[f"Rather {_of_rival(one, named)}" for one in rivals],
     )
 
@@ -166,6 +167,14 @@ def _unfilled(step: Mapping[str, Any], values: Mapping[str, str]) -> list[str]:
 
 def actions_of(pattern: Pattern, values: Mapping[str, str]) -> list[Action]:
     return [_action(step, values) for step in pattern.fix]
+
+
+def _with_fixes(actions: Sequence[Action], fixes: Sequence[PastFix]) -> list[Action]:
+    """Put past fixes before the actions, best rated first; those that failed come last."""
+    rated = sorted(fixes, key=lambda fix: fix.scores.confidence, reverse=True)
+    good = [_action_of_fix(fix) for fix in rated if not weighing.has_failed(fix.scores)]
+    failed = [_action_of_fix(fix) for fix in rated if weighing.has_failed(fix.scores)]
+    return [*good, *actions, *failed]
 
 
 def _safe_first(actions: list[Action]) -> list[Action]:
@@ -231,12 +240,21 @@ def _evidence(symptom: Symptom, match: Match) -> Iterator[str]:
     if evidence.fits_version:
         ranges = ", ".join(f"{name} {range}" for name, range in match.pattern.versions.items())
         yield f"The given version is one where it happens: {ranges}"
-    if match.pattern.worked or match.pattern.did_not_work:
-        yield _record(match.pattern.worked, match.pattern.did_not_work)
+    if record := _record(match.pattern.worked, match.pattern.did_not_work):
+        yield f"Its fix {record}"
 
 
-def _record(worked: int, did_not: int) -> str:
-    return f"Its fix worked in {worked} of {worked + did_not} cases that were reported"
+def _record(worked: int, did_not_work: int) -> str:
+    """Return how often a fix worked, or nothing if nobody has reported it."""
+    reported = worked + did_not_work
+    return f"worked in {worked} of {reported} reported cases" if reported else ""
+
+
+def _record_of_fix(remediation: Remediation) -> str:
+    """Return its ratings as the end of a sentence about it; empty without any."""
+    parts = [_record(remediation.worked, remediation.did_not_work)]
+    parts += ["was reported as outdated"] if remediation.outdated else []
+    return ", ".join(filter(None, parts))
 
 
 def shared_words(text: str, passage: str) -> list[str]:
@@ -250,10 +268,10 @@ def shared_words(text: str, passage: str) -> list[str]:
 
 def _describe_fix(fix: PastFix) -> str:
     remediation = fix.remediation
-    return (
-        f"Fixed before (remediation {remediation.pk}, seen {remediation.seen_count} times): "
-        f"{_first_line(remediation.solution)}"
-    )
+    verb = "Tried" if weighing.has_failed(fix.scores) else "Fixed"
+    seen = f"remediation {remediation.pk}, seen {remediation.seen_count} times"
+    known = ", ".join(filter(None, [seen, _record_of_fix(remediation)]))
+    return f"{verb} before ({known}): {_first_line(remediation.solution)}"
 
 
 def _of_fixes(symptom: Symptom, fixes: Sequence[PastFix]) -> list[Hypothesis]:
@@ -261,7 +279,11 @@ def _of_fixes(symptom: Symptom, fixes: Sequence[PastFix]) -> list[Hypothesis]:
     by_error: dict[str, list[PastFix]] = {}
     for fix in fixes:
         by_error.setdefault(fix.remediation.fingerprint, []).append(fix)
-    return [_of_past_error(symptom, same) for same in by_error.values()]
+    return [_of_past_error(symptom, _best_first(same)) for same in by_error.values()]
+
+
+def _best_first(fixes: Iterable[PastFix]) -> list[PastFix]:
+    return sorted(fixes, key=lambda fix: weighing.log_odds_of_fix(fix.scores), reverse=True)
 
 
 def _of_past_error(symptom: Symptom, fixes: Sequence[PastFix]) -> Hypothesis:
@@ -271,12 +293,11 @@ def _of_past_error(symptom: Symptom, fixes: Sequence[PastFix]) -> Hypothesis:
     evidence = [_describe_fix(best)]
     evidence += [f"Words in common: {', '.join(words)}"] if words else []
     evidence += ["Its stack is much like this one"] if best.scores.same_stack else []
-    evidence += (
-        [_record(remediation.worked, remediation.did_not_work)] if remediation.worked else []
-    )
+    failed = weighing.has_failed(best.scores)
+    past = "for which a fix was tried" if failed else "that was fixed"
     return Hypothesis(
         id=f"remediation:{remediation.pk}",
-        description=f"The same as an error that was fixed before: {remediation}",
+        description=f"The same as an error {past} before: {remediation}",
         root_cause=remediation.solution,
         log_odds=weighing.log_odds_of_fix(best.scores),
         evidence=[*evidence, *map(_describe_fix, others)],
@@ -289,13 +310,19 @@ def _of_past_error(symptom: Symptom, fixes: Sequence[PastFix]) -> Hypothesis:
                 expect=f"it was printed under the same circumstances as: {remediation}",
             )
         ],
-        actions=_safe_first([_action_of_fix(fix) for fix in fixes]),
+        actions=_safe_first(_with_fixes([], fixes)),
     )
 
 
 def _action_of_fix(fix: PastFix) -> Action:
     losses = list(commands.dangers_in_prose(fix.remediation.solution))
-    return Action(description=fix.remediation.solution, destructive=bool(losses), losses=losses)
+    record = _record_of_fix(fix.remediation)
+    return Action(
+        description=fix.remediation.solution,
+        expected_outcome=f"Before, it {record}" if record else "",
+        destructive=bool(losses),
+        losses=losses,
+    )
 
 
 def _first_line(text: str) -> str:

@@ -32,6 +32,9 @@ FIXED_BEFORE = 1.6
 EVEN_MATCH, STEEPNESS = 0.75, 16.0
 """A remediation that matches this well is as likely right as wrong, until it is rated."""
 
+UNRATED = 0.5
+"""The confidence of a remediation without ratings, or with as many bad ones as good ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -143,17 +146,33 @@ def kinds(pattern: Pattern) -> set[str | None]:
 
 
 def log_odds_of_fix(scores: Scores) -> float:
-    """Weigh whether a remediation is for this error, by its match and its rating."""
-    return STEEPNESS * (scores.match - EVEN_MATCH) + TRUST * (2 * scores.confidence - 1)
+    """Weigh whether a remediation ends this error, by its match and its rating.
+
+    One that failed more often than it worked is less likely in proportion to its rating.
+    """
+    of_match = STEEPNESS * (scores.match - EVEN_MATCH)
+    if has_failed(scores):
+        return log_odds(scores.confidence / UNRATED * probability(of_match))
+    return of_match + TRUST * (2 * scores.confidence - 1)
+
+
+def has_failed(scores: Scores) -> bool:
+    """Return whether a remediation was reported as failing more often than as working."""
+    return scores.confidence < UNRATED
 
 
 def log_odds_of_cases(cases: Sequence[PastFix]) -> float:
-    """Return what past fixes of the same cause add: the rating of the best of them."""
-    return FIXED_BEFORE * max((fix.scores.confidence for fix in cases), default=0.0)
+    """Return what past fixes of the same cause add: the rating of the best that has not failed."""
+    ratings = [fix.scores.confidence for fix in cases if not has_failed(fix.scores)]
+    return FIXED_BEFORE * max(ratings, default=0.0)
 
 
 def probability(log_odds: float) -> float:
     return 1 / (1 + math.exp(-_bounded(log_odds)))
+
+
+def log_odds(probability: float) -> float:
+    return math.log(probability / (1 - probability))
 
 
 def odds(log_odds: float) -> float:

@@ -8,6 +8,7 @@ import pytest
 from contextd import pipeline
 from contextd.callers import Caller, Entry
 from contextd.errors import Invalid
+from remediations.models import Remediation
 from tests.conftest import Call
 from tests.troubleshoot.conftest import DISK_FULL, Know
 from troubleshoot.models import Diagnosis, Pattern
@@ -128,6 +129,65 @@ def test_a_past_fix_of_an_error_no_pattern_explains_is_a_cause_of_its_own(
     assert ids(result)[0] == f"remediation:{saved.id}"
     assert result.root_cause == fix
     assert result.recommended_actions[-1].destructive
+
+
+WARP = "warp coil 7 desynchronised: phase drift of 12 degrees"
+
+
+@pytest.mark.parametrize(
+    ("ratings", "confidence"),
+    [
+        ({}, "high"),
+        ({"did_not_work": 1}, "medium"),
+        ({"did_not_work": 5}, "low"),
+        ({"outdated": 2}, "low"),
+        ({"worked": 5, "did_not_work": 1}, "high"),
+    ],
+)
+def test_a_fix_that_failed_is_not_called_the_cause(
+    call: Call, known: Known, ratings: dict[str, int], confidence: str
+) -> None:
+    call("remediation_save", error_message=WARP, error_type="WarpError", solution="reboot")
+    Remediation.objects.update(**ratings)
+
+    result = call("troubleshoot", error_message=WARP)
+
+    assert result.confidence == confidence
+    assert result.root_cause.startswith("Unknown") == (confidence == "low")
+
+
+def test_the_ratings_of_a_past_fix_are_reported(call: Call, known: Known) -> None:
+    saved = call("remediation_save", error_message=WARP, error_type="WarpError", solution="reboot")
+    Remediation.objects.update(did_not_work=1, outdated=1)
+
+    evidence = call("troubleshoot", error_message=WARP).hypotheses[0].evidence
+
+    assert evidence[0] == (
+        f"Tried before (remediation {saved.id}, seen 1 times, worked in 0 of 1 reported cases, "
+        "was reported as outdated): reboot"
+    )
+
+
+def test_a_past_fix_that_failed_comes_after_the_known_fix_and_adds_nothing(
+    call: Call, known: Known
+) -> None:
+    error = "ERROR: No space left on device (os error 28)"
+    before = call("troubleshoot", error_message=error).hypotheses[0].probability
+    fixes = ["Reboot the machine", "Moved the spool", "Freed the cache"]
+    for fix in fixes:
+        call("remediation_save", error_message=error, error_type="ENOSPC", solution=fix)
+    Remediation.objects.filter(solution=fixes[2]).update(worked=3)
+    Remediation.objects.filter(solution=fixes[0]).update(did_not_work=3)
+    both = call("troubleshoot", error_message=error)
+    Remediation.objects.update(worked=0, did_not_work=3)
+    failed = call("troubleshoot", error_message=error)
+
+    safe = [action.description for action in both.recommended_actions if not action.destructive]
+    assert safe[1:] == ["Freed the cache", "Moved the spool", "See what takes the room", fixes[0]]
+    assert (
+        both.recommended_actions[1].expected_outcome == "Before, it worked in 3 of 3 reported cases"
+    )
+    assert failed.hypotheses[0].probability == before < both.hypotheses[0].probability
 
 
 def test_fixes_of_projects_that_the_caller_does_not_see_stay_hidden(
