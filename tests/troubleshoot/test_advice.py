@@ -130,6 +130,12 @@ def test_a_model_that_refuses_the_limit_of_tokens_is_asked_without(
     assert len(model.requests) == 2
 
 
+def test_it_is_asked_where_no_person_can_be(call: Call, known: Known, model: ModelServer) -> None:
+    result = call("troubleshoot", error_message=UNKNOWN, mode="interactive")
+
+    assert result.hypotheses[0].id == "model:1"
+
+
 def test_what_is_known_well_is_not_asked(call: Call, known: Known, model: ModelServer) -> None:
     call("troubleshoot", error_message="ModuleNotFoundError: No module named 'yaml'")
 

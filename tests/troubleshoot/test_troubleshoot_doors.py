@@ -1,5 +1,6 @@
 """Troubleshooting over MCP and REST, and a person who is asked."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,10 +11,14 @@ import pytest
 from mcp import Client, types
 from mcp.client.streamable_http import streamable_http_client
 
+from contextd import pipeline
+from contextd.callers import Caller
+from contextd.conversations import Alone, F
 from tests.clients import MODERN_VERSION, over_http, text_of
 from tests.server import Server
 from tests.troubleshoot.conftest import DISK_FULL
-from troubleshoot.models import Pattern
+from troubleshoot import conduct
+from troubleshoot.models import Diagnosis, Pattern
 
 pytestmark = pytest.mark.anyio
 
@@ -64,6 +69,34 @@ async def test_a_person_who_declines_is_not_asked_again(known: Known, server: Se
 
     assert "The person did not answer" in result["notice"]
     assert result["next_check"]["id"] == "disk-full:1"
+
+
+class Absent(Alone):
+    """A person who answers the first question and never the second."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    async def ask(self, key: str, text: str, form: type[F]) -> F:
+        self.asked.append(key)
+        if len(self.asked) > 1:
+            await asyncio.Event().wait()
+        return form(seen="no")
+
+
+def test_a_person_who_does_not_answer_in_time_loses_no_answer(
+    known: Known, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conduct, "RESERVED_SECONDS", 60)
+    person = Absent()
+
+    result: Any = pipeline.call("troubleshoot", ASKED, caller, person)
+
+    assert "did not answer in time: go on with troubleshoot_continue" in result.notice
+    assert person.asked == ["disk-full:1", "inodes-gone:1"]
+    assert result.next_check.id == "inodes-gone:1"
+    assert Diagnosis.objects.get().answers == {"disk-full:1": "not_as_expected"}
 
 
 async def test_without_a_person_it_goes_on_as_guided(

@@ -8,16 +8,13 @@ from typing import Any
 import httpx2
 from django.conf import settings
 
-from contextd import faults, limits
+from contextd import faults
 from troubleshoot.advice import dialects
 from troubleshoot.advice.schema import Advice
 from troubleshoot.hypotheses import Hypothesis
 from troubleshoot.symptoms import Symptom
 
 MAX_SECONDS = 40
-RESERVED_SECONDS = 5
-"""What is left for keeping the session afterwards."""
-
 MAX_ANSWER_BYTES = 512 * 1024
 MAX_PRINTED_LENGTH = 6_000
 MAX_FRAMES = 10
@@ -39,13 +36,12 @@ def is_configured() -> bool:
 
 
 async def ask(
-    symptom: Symptom, facts: Mapping[str, str], hypotheses: Sequence[Hypothesis]
+    symptom: Symptom, facts: Mapping[str, str], hypotheses: Sequence[Hypothesis], seconds: float
 ) -> Advice:
-    """Raises Unhelpful."""
-    seconds = min(MAX_SECONDS, limits.time_left() - RESERVED_SECONDS)
+    """Return the model's opinion. Raise Unhelpful if there is none within the time limit."""
     question = json.dumps(_question(symptom, facts, hypotheses), ensure_ascii=False)
     try:
-        async with asyncio.timeout(max(0.001, seconds)):
+        async with asyncio.timeout(min(MAX_SECONDS, seconds)):
             return _read(await _post(question))
     except TimeoutError:
         raise Unhelpful("does not answer in time") from None
