@@ -34,6 +34,7 @@ _STAMP = rf"\d{{2,4}}[-/]\d\d[-/]\d\d[T ]{_TIME}(?:[ ]?(?:Z|UTC|[+-]\d\d:?\d\d))
 _END = r"(?:[ ]|$)"
 _THREADS = r"(?:\[[^\]\n]{0,200}\][ ]+)"
 _LOGGER = r"[\w.$]{1,200}"
+_REQUEST = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _AFTER_STAMP = (
     r"[ ]\d\d[OE](?:[ ]|\+|$)",  # GitLab
     rf"[ ](?:stdout|stderr)[ ][FP]{_END}",  # container runtimes
@@ -68,6 +69,11 @@ _LINE_PREFIXES = (
 # How loggers print a level; they are written once and used for loud and quiet levels alike.
 _LEVEL_FORMS = (
     r"\[(?:{level})\][ ]\d+\#\d+:[ ](?:\*\d+[ ])?",  # nginx
+    # Apache
+    r"\[[A-Z][a-z]{{2}}[ ][A-Z][a-z]{{2}}[ ]{{1,2}}\d{{1,2}}[ ]{time}[ ]\d{{4}}\][ ]"
+    r"\[(?:\w{{0,40}}:)?(?:{level})\][ ](?:\[(?:pid|client)[ ][^\n]{{1,80}}?\][ ]){{0,2}}",
+    r"\[(?:{level})\][ ]+{stamp}[ ]+{request}[ ]+",  # AWS Lambda: Python
+    r"[ ]*{request}[ ]+(?:{level})[ ]+",  # AWS Lambda: Node.js
     r"\[(?:{level})\][ ]?",  # Maven, Gradle
     r"(?:{level}):[\w.-]{{1,200}}:",  # Python
     r"(?:{level})[ ]+{logger}[ ]+(?=[A-Z]\w{{0,100}}(?:Error|Exception):[ ])",
@@ -81,7 +87,14 @@ _LEVEL_FORMS = (
 
 
 def _in_every_form(level: str) -> str:
-    names = {"level": level, "stamp": _STAMP, "threads": _THREADS, "logger": _LOGGER}
+    names = {
+        "level": level,
+        "stamp": _STAMP,
+        "time": _TIME,
+        "threads": _THREADS,
+        "logger": _LOGGER,
+        "request": _REQUEST,
+    }
     return "|".join(form.format(**names) for form in _LEVEL_FORMS)
 
 

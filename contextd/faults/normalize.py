@@ -6,7 +6,9 @@ _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
     r"|Sep(?:t(?:ember)?)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
 )
-_TIME = r"\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?:[ ]?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
+_TIME = (
+    r"\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?:[ ]?[AaPp][Mm])?(?:[ ]?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
+)
 _UNIT = r"(?:ns|us|\u00b5s|ms|s|m|h|d|%|[kKMGT]i?B?|B)"
 _LONG_UNIT = (
     r"(?:ns|us|\u00b5s|ms|secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|[kKMGT]i?B|bytes?|%)"
@@ -58,8 +60,10 @@ _VARYING = rf"""
   | \[?(?=[a-f:]{{0,20}}\d)(?:[0-9a-f]{{0,4}}:){{2,7}}[0-9a-f]{{0,4}}(?:%\w+)?
         (?:\](?::\d{{1,5}})?)?(?!\w)
   | \d{{4}}[-/.]\d\d?[-/.]\d\d?(?:[T ]{_TIME})?(?!\w)
-  | (?:\d+(?:\.\d+)?{_UNIT})+(?!\w)
-  | [-+]?\d+(?:\.\d+)?[ ]?{_LONG_UNIT}(?!\w)
+  | \d\d?[/.]\d\d?[/.]\d{{4}}(?:,?[ ]{_TIME})?(?!\w)
+  | \d\d?:\d\d(?::\d\d)?[ ]?[AaPp][Mm](?!\w)
+  | (?:\d+(?:[.,]\d+)*{_UNIT})+(?!\w)
+  | [-+]?\d+(?:[.,]\d+)*[ ]?{_LONG_UNIT}(?!\w)
   | [-+]?\d++(?:[.,:/-]\d++){{0,9}}+(?!\w)
 """
 # What hangs on a word: a port or line, the number of a thread, an object's address.

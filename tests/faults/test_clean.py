@@ -4,6 +4,8 @@ import pytest
 
 from contextd.faults import clean
 
+REQUEST = "7d444840-9dc0-11d1-b245-5ffdce74fad2"
+
 
 @pytest.mark.parametrize(
     ("printed", "cleaned"),
@@ -36,6 +38,15 @@ from contextd.faults import clean
         ("2024-05-01 12:00:00 \u2502 Error: no plan", "Error: no plan"),
         ("a\r\u2502 bcd", "bcd"),
         ("[01-May-2024 12:00:00 UTC] PHP Fatal error:  x", "PHP Fatal error:  x"),
+        (
+            "[Wed Oct 11 14:32:52.123456 2023] [core:error] [pid 35708:tid 43] [client [::1]:5] x",
+            "error: x",
+        ),
+        ("[Wed Oct 11 14:32:52 2023] [error] [client 127.0.0.1] x", "error: x"),
+        ("[Wed Oct 11 14:32:52.1 2023] [mpm_event:notice] [pid 1:tid 2] AH00489: x", "AH00489: x"),
+        (f"2024-05-01T12:00:00.123Z\t{REQUEST}\tERROR\tx", "ERROR: x"),
+        (f"[ERROR]\t2024-05-01T12:00:00.123Z\t{REQUEST}\tx", "ERROR: x"),
+        (f"2024-05-01T12:00:00.123Z\t{REQUEST}\tINFO\tx", "x"),
         ("\x1b_bk;t=1714564800123\x07one", "one"),
         ("name='a' &quot;b&quot;", "name='a' &quot;b&quot;"),
         ("\u2577\n\u2502 Error: no plan\n\u2575", "\nError: no plan\n"),
