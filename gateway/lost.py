@@ -11,3 +11,7 @@ class Unsaved(Lost):
 
 class Hopeless(Lost):
     """Retrying fails until a person changes something; the message says what."""
+
+
+class Replaced(Lost):
+    """The upstream is stopped for a change, so nothing was sent; its successor may be used."""

@@ -1,9 +1,10 @@
 """Keep the running upstreams in line with the database, and relay calls."""
 
 import asyncio
+import contextlib
 import logging
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -11,7 +12,7 @@ from typing import Any, TypeVar
 from contextd.errors import ContextdError, Invalid
 from contextd.mcp.workers import Workers
 from gateway import offering, services
-from gateway.lost import Lost, Unsaved
+from gateway.lost import Lost, Replaced, Unsaved
 from gateway.models import Kind, State
 from gateway.services import Plan
 from gateway.supervision import failures, transports
@@ -22,6 +23,8 @@ from gateway.supervision.upstream import SupervisedUpstream
 LOOK_SECONDS = 1
 TIDY_EVERY = 60
 DATABASE_SECONDS = 10
+ENDING_SECONDS = 15
+"""Seconds a call waits for the end of the upstream's predecessor."""
 
 Outcome = TypeVar("Outcome")
 
@@ -32,6 +35,11 @@ class Supervisor:
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
         self._upstreams: dict[str, SupervisedUpstream] = {}
+        self._endings: dict[str, asyncio.Task[None]] = {}
+        """What has to end, by namespace, before an upstream can start there."""
+        self._following = asyncio.Lock()
+        self._is_look_due = asyncio.Event()
+        self._is_stopping = False
         self.exchanges = Exchanges()
         self._unsaved: dict[int, Callable[[], None]] = {}
         """Saves the last state of each upstream whose state is not saved yet."""
@@ -40,47 +48,70 @@ class Supervisor:
     async def run(self) -> None:
         """Run until cancelled; then stop every upstream."""
         looks = 0
-        await self._let_go_of_removed()
         try:
+            await self._let_go_of_removed()
             while True:
+                self._is_look_due.clear()
                 await self._follow_rows()
                 await self._save_states()
                 looks += 1
                 if looks % TIDY_EVERY == 0:
-                    await asyncio.gather(*(one.tidy() for one in self._upstreams.values()))
-                await asyncio.sleep(LOOK_SECONDS)
+                    for upstream in self._upstreams.values():
+                        upstream.tidy()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_SECONDS):
+                        await self._is_look_due.wait()
         finally:
-            await asyncio.shield(self._end())
+            await asyncio.shield(self._stop())
 
-    async def _end(self) -> None:
+    async def _stop(self) -> None:
+        self._is_stopping = True
         await self.exchanges.drop_all()
-        await self._stop(list(self._upstreams))
+        for namespace in list(self._upstreams):
+            self._stop_soon(namespace)
+        if self._endings:
+            await asyncio.wait(self._endings.values())
 
     async def _let_go_of_removed(self) -> None:
-        try:
-            await transports.let_go_of_removed(await self._do(services.plans))
-        except (ContextdError, OSError) as error:
-            logger.warning("leftovers in containers are not removed: %s", error)
+        plans = await self._plans()
+        left = transports.left_of_removed(plans) if plans is not None else set()
+        for namespace in {namespace for namespace, _ in left}:
+            containers = [container for name, container in left if name == namespace]
+            self._end_soon(namespace, transports.let_go_of(namespace, containers))
 
     async def perform(self, namespace: str, exchange: Exchange) -> dict[str, Any]:
         """Return the upstream's answer. Raises Failed."""
-        return await (await self._get(namespace)).perform(exchange)
+        return await self._act(namespace, lambda upstream: upstream.perform(exchange))
 
     async def restart(self, namespace: str) -> dict[str, Any]:
-        return await self._told(namespace, SupervisedUpstream.restart)
+        return await self._control(namespace, SupervisedUpstream.restart)
 
     async def refresh(self, namespace: str) -> dict[str, Any]:
-        return await self._told(namespace, SupervisedUpstream.refresh)
+        return await self._control(namespace, SupervisedUpstream.refresh)
 
-    async def _told(self, namespace: str, act: Callable[..., Any]) -> dict[str, Any]:
-        upstream = await self._get(namespace)
+    async def _control(
+        self, namespace: str, act: Callable[[SupervisedUpstream], Awaitable[None]]
+    ) -> dict[str, Any]:
         try:
-            await act(upstream)
+            await self._act(namespace, act)
         except Lost as lost:
             raise failures.unavailable(f"{namespace}: {lost}") from None
-        return {"state": str(upstream.state)}
+        return {"state": str(State.READY)}
+
+    async def _act(
+        self, namespace: str, act: Callable[[SupervisedUpstream], Awaitable[Outcome]]
+    ) -> Outcome:
+        """Act on the upstream; if it is replaced before anything happened, on its successor."""
+        while True:
+            upstream = await self._get(namespace)
+            with contextlib.suppress(Replaced):
+                return await act(upstream)
 
     async def _get(self, namespace: str) -> SupervisedUpstream:
+        if ending := self._endings.get(namespace):
+            await asyncio.wait([ending], timeout=ENDING_SECONDS)
+        if namespace in self._endings:
+            raise failures.unavailable(f"{namespace} is still ending, so nothing was sent")
         if namespace not in self._upstreams:
             await self._follow_rows()  # it may have been added just now
         if namespace not in self._upstreams:
@@ -88,23 +119,40 @@ class Supervisor:
         return self._upstreams[namespace]
 
     async def _follow_rows(self) -> None:
+        """Start, stop and replace upstreams so that they are as in the database."""
+        async with self._following:
+            plans = await self._plans()
+            if plans is not None and not self._is_stopping:
+                self._follow({plan.namespace: plan for plan in plans})
+
+    async def _plans(self) -> Collection[Plan] | None:
         try:
-            plans = {plan.namespace: plan for plan in await self._do(services.plans)}
+            return await self._do(services.plans)
         except ContextdError as error:
             logger.warning("the upstreams keep running unchanged: %s", error.message)
-            return
-        running = self._upstreams.items()
-        over = [name for name, one in running if not is_same(one.plan, plans.get(name))]
-        await self._stop(over)
-        for name, plan in plans.items():
-            if name not in self._upstreams:
-                upstream = SupervisedUpstream(plan, self, Connection)
-                self._upstreams[name] = upstream
-                upstream.start()
+            return None
 
-    async def _stop(self, namespaces: list[str]) -> None:
-        stopped = [self._upstreams.pop(name) for name in namespaces if name in self._upstreams]
-        await asyncio.gather(*(upstream.stop() for upstream in stopped))
+    def _follow(self, plans: Mapping[str, Plan]) -> None:
+        for name, upstream in list(self._upstreams.items()):
+            if not is_same(upstream.plan, plans.get(name)):
+                self._stop_soon(name)
+        for name, plan in plans.items():
+            if name not in self._upstreams and name not in self._endings:
+                self._upstreams[name] = SupervisedUpstream(plan, self, Connection)
+                self._upstreams[name].start()
+
+    def _stop_soon(self, namespace: str) -> None:
+        self._end_soon(namespace, self._upstreams.pop(namespace).stop())
+
+    def _end_soon(self, namespace: str, end: Coroutine[Any, Any, None]) -> None:
+        """Start no upstream of the namespace before this has ended; the others do not wait."""
+
+        def finish(_: object) -> None:
+            del self._endings[namespace]
+            self._is_look_due.set()
+
+        self._endings[namespace] = asyncio.create_task(end)
+        self._endings[namespace].add_done_callback(finish)
 
     async def note(
         self, plan: Plan, state: State, reason: str = "", retry_at: datetime | None = None

@@ -52,23 +52,21 @@ async def make_ready(plan: Plan) -> None:
 async def let_go(plan: Plan) -> None:
     """Clean up after the last connection."""
     if plan.transport == Transport.DOCKER:
-        await let_go_of(plan.namespace, plan.container)
+        await let_go_of(plan.namespace, [plan.container])
 
 
-async def let_go_of_removed(plans: Collection[Plan]) -> None:
-    """Clean up after upstreams that were removed or moved while no gateway was running."""
-    known = {(plan.namespace, plan.container) for plan in plans}
-    for namespace, container in used.containers() - known:
-        await let_go_of(namespace, container)
+def left_of_removed(plans: Collection[Plan]) -> set[used.Use]:
+    """Return what upstreams used that were removed or moved while no gateway was running."""
+    return used.containers() - {(plan.namespace, plan.container) for plan in plans}
 
 
-async def let_go_of(namespace: str, container: str) -> None:
+async def let_go_of(namespace: str, containers: Collection[str]) -> None:
     from gateway.supervision import docker
 
-    try:
-        async with asyncio.timeout(LETTING_GO_SECONDS):
-            await docker.let_go(namespace, container)
-        used.forget(namespace, container)
-    except (Lost, OSError) as error:  # retried at the gateway's next start
-        told = namespace, container, error
-        logger.warning("leftovers of %s in %s could not be removed: %s", *told)
+    for container in containers:
+        try:
+            async with asyncio.timeout(LETTING_GO_SECONDS):
+                await docker.let_go(namespace, container)
+            used.forget(namespace, container)
+        except (Lost, OSError) as error:  # retried at the gateway's next start
+            logger.warning("leftovers of %s in %s remain: %s", namespace, container, error)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import math
 import random
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -12,7 +13,7 @@ from typing import Any, NoReturn, Protocol
 
 from django.utils import timezone
 
-from gateway.lost import Hopeless, Lost, Unsaved
+from gateway.lost import Hopeless, Lost, Replaced, Unsaved
 from gateway.models import Isolation, Kind, State
 from gateway.services import Plan
 from gateway.supervision import failures, results, transports
@@ -50,11 +51,15 @@ class SupervisedUpstream:
         self._notebook, self._create = notebook, create
         self._main: Connection | None = None
         self._others: dict[tuple[Any, ...], Connection] = {}
+        self._of_single_calls: set[Connection] = set()
         self._promised: Mapping[str, Any] = {}
         self._untaken: dict[Kind, str] = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._is_settled = asyncio.Event()
-        self._is_wanted_anew = asyncio.Event()
+        """Set when the outcome of the newest start is known; each start has its own event."""
+        self._is_restart_wanted = asyncio.Event()
+        self._is_stopping = False
+        self._ready_since = math.inf
         self._is_changed = asyncio.Event()
         self._changed: set[Kind] = set()
         self._task: asyncio.Task[None] | None = None
@@ -63,34 +68,44 @@ class SupervisedUpstream:
         self._task = asyncio.create_task(self._keep_running())
 
     async def stop(self) -> None:
-        """Stop the upstream; return when nothing of it runs."""
+        """Stop the upstream; return when nothing of it runs. Those who wait for it get Replaced."""
+        self._is_stopping = True
+        self._is_settled.set()
         if self._task:
             self._task.cancel()
             await asyncio.wait([self._task])
-        await self._close_others(lambda connection: True)
-        await asyncio.gather(*self._closing)
+        await self._close_connections()
         await transports.let_go(self.plan)
         await self._enter(State.STOPPED)
 
     async def restart(self) -> None:
         """Restart it, even after it was given up; return when it is ready. Raises Lost."""
-        self._is_settled.clear()
-        self._is_wanted_anew.set()
-        await self._close_others(lambda connection: True)
-        if self._main:
-            await self._main.close()
-        await self._is_settled.wait()
-        if self.state != State.READY:
-            raise Lost(self.reason)
+        if not self._is_starting and not self._is_restart_wanted.is_set():
+            self._is_settled = asyncio.Event()
+            self._is_restart_wanted.set()
+            await self._close_connections()
+        await self._wait_until_ready()
 
     async def refresh(self) -> None:
-        """List its tools again, after a start if it had failed. Raises Lost."""
-        if self.state in (State.STARTING, State.STOPPED):
-            await self._is_settled.wait()
-        if self._main is None:
+        """List its tools again, or wait for a start, which lists them. Raises Lost."""
+        if self._is_starting:
+            await self._wait_until_ready()
+        elif self._main is None:
             await self.restart()
         else:
             await self._discover(self._main)
+
+    @property
+    def _is_starting(self) -> bool:
+        return self.state in (State.STARTING, State.STOPPED)
+
+    async def _wait_until_ready(self) -> None:
+        """Wait for the outcome of the newest start. Raises Lost."""
+        await self._is_settled.wait()
+        if self._is_stopping:
+            raise Replaced
+        if self.state != State.READY:
+            raise Lost(self.reason)
 
     async def perform(self, exchange: Exchange) -> dict[str, Any]:
         """Return the checked result. Raises Failed."""
@@ -111,16 +126,21 @@ class SupervisedUpstream:
         connection = await self._connection_of(principal, plan, main)
         return await connection.perform(exchange)
 
-    async def tidy(self) -> None:
-        """Close connections that have been idle for a while."""
+    def tidy(self) -> None:
+        """Start to close connections that have been idle for a while."""
         oldest = time.monotonic() - IDLE_SECONDS
-        await self._close_others(lambda one: not one.is_busy and one.last_used < oldest)
+        for name, one in list(self._others.items()):
+            if not one.is_busy and one.last_used < oldest:
+                self._close_soon(self._others.pop(name))
 
     async def _ready_one(self) -> Connection:
-        if self.state in (State.STARTING, State.STOPPED):
+        """Return the connection of the upstream, after its start. Raises Failed or Replaced."""
+        if self._is_starting:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self.plan.startup_seconds):
                     await self._is_settled.wait()
+        if self._is_stopping:
+            raise Replaced
         if self._main is None or not self._main.is_open:
             raise failures.unavailable(self._whereabouts())
         return self._main
@@ -133,11 +153,13 @@ class SupervisedUpstream:
 
     async def _perform_alone(self, plan: Plan, exchange: Exchange) -> dict[str, Any]:
         connection = self._create(plan)
+        self._of_single_calls.add(connection)
         try:
             await self._opened(connection)
             return await connection.perform(exchange)
         finally:
-            await asyncio.shield(connection.close())
+            self._of_single_calls.discard(connection)
+            await asyncio.shield(self._close_soon(connection))
 
     async def _connection_of(self, principal: str, plan: Plan, main: Connection) -> Connection:
         """Return the caller's connection; the first caller gets the existing one for itself.
@@ -157,7 +179,7 @@ class SupervisedUpstream:
 
     def _room_for_another(self, plan: Plan) -> Connection:
         for name in [name for name, one in self._others.items() if one.has_ended]:
-            self._close_soon(name)
+            self._close_soon(self._others.pop(name))
         if len(self._others) >= MAX_CONNECTIONS:
             self._close_least_used()
         return self._create(plan)
@@ -168,12 +190,22 @@ class SupervisedUpstream:
             raise failures.busy(
                 f"{self.plan.namespace} already serves {MAX_CONNECTIONS} callers; try again later"
             )
-        self._close_soon(min(idle, key=lambda name: idle[name].last_used))
+        self._close_soon(self._others.pop(min(idle, key=lambda name: idle[name].last_used)))
 
-    def _close_soon(self, name: tuple[Any, ...]) -> None:
-        closing = asyncio.create_task(self._others.pop(name).close())
+    def _close_soon(self, connection: Connection) -> asyncio.Task[None]:
+        closing = asyncio.create_task(connection.close())
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
+        return closing
+
+    async def _close_connections(self) -> None:
+        """Close all connections; return when they, and those that are closing, are gone."""
+        callers = [*self._others.values(), *self._of_single_calls]
+        self._others.clear()
+        for connection in [self._main, *callers] if self._main else callers:
+            self._close_soon(connection)
+        if self._closing:
+            await asyncio.wait(self._closing)
 
     async def _opened(self, connection: Connection) -> None:
         try:
@@ -181,28 +213,24 @@ class SupervisedUpstream:
         except Lost as lost:
             raise failures.unavailable(f"{self.plan.namespace} does not start: {lost}") from None
 
-    async def _close_others(self, is_meant: Callable[[Connection], bool]) -> None:
-        meant = {name: one for name, one in self._others.items() if is_meant(one)}
-        for name in meant:
-            self._others.pop(name, None)
-        await asyncio.gather(*(connection.close() for connection in meant.values()))
-
     async def _keep_running(self) -> None:
         failed = 0
         while True:
-            began = time.monotonic()
             lost = await self._run_once()
-            if time.monotonic() - began > STEADY_SECONDS:
+            if time.monotonic() - self._ready_since > STEADY_SECONDS:
                 failed = 0
-            if not self._is_wanted_anew.is_set():
+            if not self._is_restart_wanted.is_set():
                 failed += 1
                 await self._pause(failed, lost)
-            if self._is_wanted_anew.is_set():
+            if self._is_restart_wanted.is_set():
                 failed = 0
 
     async def _run_once(self) -> Lost:
         """Run the upstream once; return why it ended."""
-        self._is_wanted_anew.clear()
+        self._is_restart_wanted.clear()
+        if self._is_settled.is_set():
+            self._is_settled = asyncio.Event()
+        self._ready_since = math.inf
         self._untaken.clear()
         await self._enter(State.STARTING)
         connection = self._create(self.plan, self._note_change)
@@ -211,6 +239,7 @@ class SupervisedUpstream:
             await connection.open()
             await self._discover_at_start(connection)
             self._main = connection
+            self._ready_since = time.monotonic()
             await self._enter(State.READY, self._not_taken())
             await self._watch_changes(connection)
         except Lost as lost:
@@ -220,7 +249,7 @@ class SupervisedUpstream:
             return Lost(f"internal error: {failures.message_of(error)}")
         finally:
             self._main = None
-            await asyncio.shield(connection.close())
+            await asyncio.shield(self._close_soon(connection))
 
     async def _watch_changes(self, connection: Connection) -> NoReturn:
         """Read lists again as they change. Raises Lost when the connection ends."""
@@ -300,24 +329,24 @@ class SupervisedUpstream:
         self._retry_at = timezone.now() + timedelta(seconds=seconds)
         try:
             await self._enter(State.BACKOFF, reason)
-            await asyncio.wait_for(self._is_wanted_anew.wait(), seconds)
-        except TimeoutError:
-            pass
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._is_restart_wanted.wait()
         finally:
             self._retry_at = None
 
     async def _give_up(self, reason: str) -> None:
         """Wait until a person wants another attempt."""
         await self._enter(State.FAILED, reason)
-        await self._is_wanted_anew.wait()
+        await self._is_restart_wanted.wait()
 
     async def _enter(self, state: State, reason: str = "") -> None:
         self.state, self.reason = state, reason
-        if state in (State.STARTING, State.STOPPED):
-            self._is_settled.clear()
+        is_outcome = not (self._is_starting or self._is_restart_wanted.is_set())
+        is_settled = self._is_settled  # a restart during the note below replaces it
         await self._notebook.note(self.plan, state, reason, self._retry_at)
-        if state not in (State.STARTING, State.STOPPED):
-            self._is_settled.set()
+        if is_outcome:
+            is_settled.set()
 
 
 def with_headers(plan: Plan, headers: Mapping[str, str]) -> Plan:

@@ -1,16 +1,19 @@
 import asyncio
+import contextlib
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from contextd.mcp.workers import Workers
 from gateway import offering, services
 from gateway.models import Kind, State, Transport, Upstream
 from gateway.supervision import serving
+from gateway.supervision.processes import MARK, mark
 from gateway.supervision.supervisor import Supervisor
 from tests.waiting import wait_for
 
@@ -75,3 +78,16 @@ def wait_for_state(upstream: Upstream, *states: State) -> None:
     known = Upstream.objects.filter(pk=upstream.pk, state__in=states)
     wait_for(known.exists, explain=lambda: [str(event) for event in upstream.events.all()])
     upstream.refresh_from_db()
+
+
+def running_servers() -> list[psutil.Process]:
+    """Return the misbehaving servers of this test, including those in containers."""
+    return [process for process in psutil.process_iter() if is_ours(process)]
+
+
+def is_ours(process: psutil.Process) -> bool:
+    """Other tests may run such servers at the same time."""
+    with contextlib.suppress(psutil.Error):
+        marked = process.environ().get(MARK, "")
+        return MISBEHAVING in process.cmdline() and marked.startswith(mark())
+    return False

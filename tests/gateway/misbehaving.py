@@ -26,7 +26,7 @@ tools: dict[str, dict[str, Any]] = {
         "echo", "fail", "refuse", "crash", "hang", "wedge", "flood", "chatter", "poison",
         "vanish", "environment", "pid", "spawn", "progress", "cancelled", "grow", "picture",
         "link", "ask_person", "ask_model", "headers", "mumble", "held", "compressed", "status",
-        "deep", "digits", "bytes", "late_id", "nameless", "another", "stubborn",
+        "deep", "digits", "bytes", "late_id", "nameless", "another", "stubborn", "wait",
     )
 }  # fmt: skip
 tools["add"] = {"name": "add", "inputSchema": OBJECT, "outputSchema": SUM}
@@ -100,6 +100,11 @@ def wedge(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
     is_wedged.set()
     time.sleep(1000)
     return {}
+
+
+def wait(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    signal.sigwait({signal.SIGUSR1})
+    return text("waited")
 
 
 def mumble(arguments: dict[str, Any], meta: dict[str, Any]) -> Any:
@@ -397,6 +402,7 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
     if is_http:
         serve()
     while line := sys.stdin.readline():

@@ -1,20 +1,18 @@
 """Upstreams in containers of a real engine."""
 
-import asyncio
-import contextlib
 import os
 import re
+import signal
 import sys
+import threading
 
-import psutil
 import pytest
 
 from contextd.errors import TimedOut, UpstreamFailed
 from gateway import offering, services
 from gateway.models import Isolation, State, Upstream
-from gateway.supervision.processes import MARK, mark
 from tests.conftest import Call
-from tests.gateway.conftest import MISBEHAVING, Add
+from tests.gateway.conftest import MISBEHAVING, Add, running_servers, wait_for_state
 from tests.gateway.engine import IMAGE, container, docker, engine
 from tests.waiting import wait_for
 
@@ -52,19 +50,6 @@ def add_in_container(add: Add, container: str) -> Add:
     return add_in_container
 
 
-def servers() -> int:
-    """How many run; what runs in a container is seen from outside."""
-    return sum(map(is_ours, psutil.process_iter()))
-
-
-def is_ours(process: psutil.Process) -> bool:
-    """Other tests may run such servers at the same time."""
-    with contextlib.suppress(psutil.Error):
-        marked = process.environ().get(MARK, "")
-        return MISBEHAVING in process.cmdline() and marked.startswith(mark())
-    return False
-
-
 def test_each_call_has_a_process_that_is_gone_afterwards(add_in_container: Add, call: Call) -> None:
     add_in_container(settings={"THEIRS": "value"})
 
@@ -72,7 +57,7 @@ def test_each_call_has_a_process_that_is_gone_afterwards(add_in_container: Add, 
 
     assert first.structured["THEIRS"] == "value"
     assert second.content[0]["text"].isdigit()
-    assert servers() == 1  # that which is listed and asked to answer
+    assert len(running_servers()) == 1  # the one that lists the tools
 
 
 def test_standard_error_is_kept_apart_and_told(add_in_container: Add, call: Call) -> None:
@@ -80,6 +65,26 @@ def test_standard_error_is_kept_apart_and_told(add_in_container: Add, call: Call
 
     with pytest.raises(UpstreamFailed, match=r"(?s)went away.*the disk is on fire"):
         call("odd:crash")
+
+
+def test_a_call_goes_on_while_the_connection_that_lists_tools_is_replaced(
+    add_in_container: Add, call: Call
+) -> None:
+    upstream = add_in_container(request_timeout_ms=20_000)
+    (listing,) = running_servers()
+    outcomes: list[str] = []
+    slow = threading.Thread(target=lambda: outcomes.append(call("odd:wait").content[0]["text"]))
+    slow.start()
+    wait_for(lambda: len(running_servers()) == 2)
+    (calling,) = set(running_servers()) - {listing}
+
+    listing.kill()
+    wait_for(lambda: upstream.events.filter(state=State.BACKOFF).exists())
+    wait_for_state(upstream, State.READY)
+    calling.send_signal(signal.SIGUSR1)
+    slow.join()
+
+    assert outcomes == ["waited"]
 
 
 def test_what_hangs_in_a_container_is_ended_there(
@@ -92,7 +97,7 @@ def test_what_hangs_in_a_container_is_ended_there(
 
     services.remove(upstream)
 
-    wait_for(lambda: not servers())
+    wait_for(lambda: not running_servers())
     wait_for(lambda: docker("top", container).count("sleep 1000") == 1)  # the container's own
 
 
@@ -130,11 +135,11 @@ def test_a_missing_container_is_made_of_its_image_and_removed_again(
 
 
 def test_what_was_removed_while_no_gateway_ran_is_ended_when_one_starts(
-    add_in_container: Add, container: str, engine: None
+    container: str, request: pytest.FixtureRequest
 ) -> None:
     """As after `kill -9` of the gateway: rows and what runs have nothing to do with each other."""
     from gateway.supervision import docker as transport
-    from gateway.supervision import processes, transports, used
+    from gateway.supervision import processes, used
 
     mark = transport.mark_of("gone")
     docker("exec", "--detach", "--env", f"{processes.MARK}={mark}", container, "sleep", "997")
@@ -143,11 +148,11 @@ def test_what_was_removed_while_no_gateway_ran_is_ended_when_one_starts(
     used.note("gone", container)
     used.note("gone", "made-for-gone")
 
-    asyncio.run(transports.let_go_of_removed([]))
+    request.getfixturevalue("gateway")
+    wait_for(lambda: not used.containers())
 
     assert "sleep 997" not in docker("top", container)
     assert "made-for-gone" not in docker("ps", "--all")
-    assert used.containers() == set()
 
 
 def test_one_in_a_container_lies_floods_hangs_and_changes(
