@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -27,16 +27,21 @@ STDERR = 2
 LOOK_SECONDS = 0.05
 BAD_REQUEST, NOT_FOUND = 400, 404
 
-# When a client of `docker exec` ends, its program goes on. Every process with the mark in its
-# environment is killed: the program and all that it has started.
+# When a client of `docker exec` ends, its program goes on. Every process with the mark $1 in its
+# environment is killed: the program and all that it has started, except the runs in $2.
 END_MARKED = """
 for entry in /proc/[0-9]*; do
-  if grep -q "$1" "$entry/environ" 2>/dev/null; then kill -9 "${entry#/proc/}" 2>/dev/null; fi
+  if grep -q "$1" "$entry/environ" 2>/dev/null && ! grep -qE "$2" "$entry/environ"; then
+    kill -9 "${entry#/proc/}" 2>/dev/null
+  fi
 done
 :
 """
 HAS_PROGRAM = 'command -v "$1" >/dev/null'
 STAY = ["sh", "-c", "trap 'exit 0' TERM; while :; do sleep 1 & wait $!; done"]
+
+_open_runs: set[str] = set()
+"""The runs of open connections."""
 
 
 @asynccontextmanager
@@ -66,11 +71,11 @@ def mark_of(namespace: str) -> str:
 
 
 async def make_ready(plan: Plan) -> None:
-    """Ensure that the container runs and contains no processes of ours. Raises Lost."""
+    """Ensure that the container runs, and our processes there have connections. Raises Lost."""
     async with engine() as docker:
         container = await ensured(docker, plan)
         await ensure_program(container, plan)
-        await end_marked(container, f"{processes.MARK}={mark_of(plan.namespace)}")
+        await end_marked(container, f"{processes.MARK}={mark_of(plan.namespace)}", _open_runs)
 
 
 async def ensured(docker: Docker, plan: Plan) -> DockerContainer:
@@ -139,8 +144,12 @@ async def let_go(namespace: str, name: str) -> None:
             await end_marked(container, f"{processes.MARK}={mark_of(namespace)}")
 
 
-async def end_marked(container: DockerContainer, mark: str) -> None:
-    execution = await container.exec(["sh", "-c", END_MARKED, "contextd", mark])
+async def end_marked(
+    container: DockerContainer, mark: str, spared_runs: Collection[str] = ()
+) -> None:
+    """Kill the processes with the mark, except those of the spared runs."""
+    spared = f"{RUN}=({'|'.join(['none', *spared_runs])})"
+    execution = await container.exec(["sh", "-c", END_MARKED, "contextd", mark, spared])
     await output_of(execution)
 
 
@@ -156,6 +165,18 @@ async def output_of(execution: Exec) -> str:
 @asynccontextmanager
 async def running(plan: Plan, tail: Tail, ended: anyio.Event) -> AsyncIterator[Streams]:
     run = secrets.token_hex(16)
+    _open_runs.add(run)
+    try:
+        async with running_as(run, plan, tail, ended) as streams:
+            yield streams
+    finally:
+        _open_runs.discard(run)
+
+
+@asynccontextmanager
+async def running_as(
+    run: str, plan: Plan, tail: Tail, ended: anyio.Event
+) -> AsyncIterator[Streams]:
     async with engine() as docker:
         container = await docker.containers.get(plan.container)
         execution = await container.exec(
