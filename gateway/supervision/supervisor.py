@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -73,8 +73,11 @@ class Supervisor:
             await asyncio.wait(self._endings.values())
 
     async def _let_go_of_removed(self) -> None:
-        plans = await self._plans()
-        left = transports.left_of_removed(plans) if plans is not None else set()
+        try:
+            left = transports.left_of_removed(await self._do(services.plans))
+        except (ContextdError, OSError) as error:
+            logger.warning("leftovers in containers are not removed: %s", error)
+            return
         for namespace in {namespace for namespace, _ in left}:
             containers = [container for name, container in left if name == namespace]
             self._end_soon(namespace, transports.let_go_of(namespace, containers))
@@ -121,16 +124,13 @@ class Supervisor:
     async def _follow_rows(self) -> None:
         """Start, stop and replace upstreams so that they are as in the database."""
         async with self._following:
-            plans = await self._plans()
-            if plans is not None and not self._is_stopping:
+            try:
+                plans = await self._do(services.plans)
+            except ContextdError as error:
+                logger.warning("the upstreams keep running unchanged: %s", error.message)
+                return
+            if not self._is_stopping:
                 self._follow({plan.namespace: plan for plan in plans})
-
-    async def _plans(self) -> Collection[Plan] | None:
-        try:
-            return await self._do(services.plans)
-        except ContextdError as error:
-            logger.warning("the upstreams keep running unchanged: %s", error.message)
-            return None
 
     def _follow(self, plans: Mapping[str, Plan]) -> None:
         for name, upstream in list(self._upstreams.items()):
