@@ -17,6 +17,7 @@ from remediations.operations import RemediationMatches
 LIMIT = 100
 FLOORS = [0.0, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8]
 PUBLISHED_FLOORS = (0.5, 0.3, 0.6)
+SHARES = [0.02, 0.1, 0.5]
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,10 @@ class Answer:
     def is_answered_without_the_right_one(self, floor: float) -> bool:
         """Return whether anything else is found, as for an error that nobody has fixed."""
         return any(score >= floor for name, score in self.found if name not in self.query.relevant)
+
+    def right(self) -> list[float]:
+        """Return the score of the best right record among the first ten, if any."""
+        return [score for name, score in self.found[:10] if name in self.query.relevant][:1]
 
 
 def main() -> None:
@@ -53,7 +58,10 @@ def main() -> None:
         "Effects of `min_score`; recall and MRR are means over the subsets. *Results*: the mean "
         f"number of at most {LIMIT} results. *Unknown answered*: the share of queries that still "
         "have a result after the right record is removed.\n\n"
-        f"{curve(answers, theirs, floored)}"
+        f"{curve(answers, theirs, floored)}\n\n"
+        "Scores by subset, as quantiles over the queries. *Right*: of the right record, where it "
+        "is among the first ten. *Tenth*, *hundredth*: of the record at that place, which is wrong "
+        f"for nearly all queries.\n\n{scores(answers)}"
     )
     report.write("errors", "Errors as remediations: quality", "make eval", text)
 
@@ -119,6 +127,22 @@ def curve(ours: Sequence[Answer], theirs: Sequence[Answer], floored: Sequence[An
     rows += [[published.NAME, f"{floor:g}", *_at(theirs, floor)] for floor in FLOORS]
     names = "0.6, semantic 0.5, string 0.3"
     return report.table(heads, [*rows, [published.NAME, names, *_at(floored, 0.6)]])
+
+
+def scores(answers: Sequence[Answer]) -> str:
+    heads = ["subset", *(f"right: {share:.0%}" for share in SHARES), "tenth: 50%", "hundredth: 50%"]
+    rows = []
+    for subset in sorted({answer.query.subset for answer in answers}):
+        own = [answer for answer in answers if answer.query.subset == subset]
+        right = [score for answer in own for score in answer.right()]
+        at = [
+            [answer.found[place][1] for answer in own if len(answer.found) > place]
+            for place in (9, 99)
+        ]
+        figures = [sets.percentile(right, share) for share in SHARES]
+        figures += [sets.percentile(those, 0.5) for those in at]
+        rows.append([subset, *(f"{figure:.2f}" for figure in figures)])
+    return report.table(heads, rows)
 
 
 def _at(answers: Sequence[Answer], floor: float) -> list[str]:
