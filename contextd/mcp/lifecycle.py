@@ -10,6 +10,7 @@ from contextd.mcp.sdk import has_modern_envelope
 
 NOT_INITIALIZED = "Server not initialized. Send initialized notification first."
 ALREADY_INITIALIZED = "Already initialized"
+CANCELLED = "notifications/cancelled"
 LISTEN = "subscriptions/listen"
 """The only request that is answered when the connection ends, not before."""
 
@@ -79,6 +80,13 @@ class Lifecycle:
         is_expected = self._state is State.INITIALIZING
         if notification.method == "notifications/initialized" and is_expected:
             self._state = State.INITIALIZED
-        elif notification.method == "notifications/cancelled":
+        elif (cancelled := cancelled_by(notification)) is not None:
             # A cancelled request is not answered.
-            self._open.discard(str((notification.params or {}).get("requestId")))
+            self._open.discard(cancelled)
+
+
+def cancelled_by(message: JSONRPCMessage) -> str | None:
+    """Return the id of the request that the message cancels, as text."""
+    if not isinstance(message, JSONRPCNotification) or message.method != CANCELLED:
+        return None
+    return str((message.params or {}).get("requestId"))

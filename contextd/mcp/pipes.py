@@ -26,7 +26,7 @@ from pydantic_core import from_json
 
 from contextd.errors import Invalid
 from contextd.mcp import batches, envelope
-from contextd.mcp.lifecycle import Lifecycle
+from contextd.mcp.lifecycle import Lifecycle, cancelled_by
 
 MAX_LINE_BYTES = 10 * 1024 * 1024
 BYTES_PER_READ = 64 * 1024
@@ -154,6 +154,10 @@ class Batch:
         self._answers.append(answer)
         self._awaited.discard(str(request_id))
 
+    def leave_out(self, request_id: str) -> None:
+        """Expect no answer to a request, since it was cancelled."""
+        self._awaited.discard(request_id)
+
     def line(self) -> str | None:
         """Return all answers as one line; None if there are none or some are still missing."""
         is_complete = self.is_whole and not self._awaited
@@ -218,6 +222,14 @@ class Connection:
                 batch.expect(message.id)
                 self._batches[str(message.id)] = batch
             await self._to_server.send(SessionMessage(message))
+            await self._leave_out_cancelled(message)
+
+    async def _leave_out_cancelled(self, message: JSONRPCMessage) -> None:
+        """Complete the batch of the request that the message cancels, which is never answered."""
+        cancelled = cancelled_by(message)
+        if cancelled is not None and (batch := self._batches.pop(cancelled, None)):
+            batch.leave_out(cancelled)
+            await self._write(batch.line())
 
     def _refusal(self, message: Read) -> JSONRPCError | None:
         """Return the refusal of the message, if any, with a null id if the message has none."""

@@ -223,6 +223,25 @@ def test_a_batch_is_answered_by_one_or_refused_as_a_whole(environment: Mapping[s
     assert not any("id" in json.loads(line) for line in rest.splitlines())
 
 
+def test_a_batch_is_answered_without_its_cancelled_request(environment: Mapping[str, str]) -> None:
+    params = {"name": "door_pause", "arguments": {"seconds": 60}}
+    pause = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
+    with started(environment) as process:
+        for message in handshake_of("2025-03-26"):
+            write(process, message)
+        read(process)
+        write(process, [pause, ping(3)])
+        write(process, cancel)
+        batch = read(process)
+        write(process, ping(2))  # the id is free again
+        alone = read(process)
+        process.communicate(timeout=20)
+
+    assert batch == [{"jsonrpc": "2.0", "id": 3, "result": {}}]
+    assert alone == {"jsonrpc": "2.0", "id": 2, "result": {}}
+
+
 def test_a_batch_is_refused_in_versions_without_batches(environment: Mapping[str, str]) -> None:
     with started(environment) as process:
         for message in handshake_of("2025-06-18"):
