@@ -1,6 +1,7 @@
-"""Limits how many requests run and how many may queue, for servers with a thread per request."""
+"""Limits on how much runs, queues or stays open at once in this process."""
 
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -8,10 +9,12 @@ from django.db import close_old_connections
 
 from contextd.errors import Busy
 
-MAX_WAITING_CALLS = 100
+MAX_QUEUED_CALLS = 100
 
 
 class ConcurrencyLimit:
+    """Limits how many calls run and how many may queue, where each request has a thread."""
+
     def __init__(self, at_once: int, waiting: int) -> None:
         self._free = threading.BoundedSemaphore(at_once)
         self._known = threading.BoundedSemaphore(at_once + waiting)
@@ -36,3 +39,34 @@ class ConcurrencyLimit:
         close_old_connections()  # others need this thread's connection while it waits
         if not self._free.acquire(timeout=seconds):
             raise Busy(f"no worker was free for {seconds:g} s; try again later")
+
+
+class PlaceLimit:
+    """Limits how many places are taken at once: in all, and by each principal."""
+
+    def __init__(self, total: int, per_principal: int) -> None:
+        self._total, self._per_principal = total, per_principal
+        self._taken: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def place(self, principal: str, what: str) -> Iterator[None]:
+        """Take a place for the block. Raise Busy, naming `what` there are too many of."""
+        self._take(principal, what)
+        try:
+            yield
+        finally:
+            self._give_back(principal)
+
+    def _take(self, principal: str, what: str) -> None:
+        with self._lock:
+            if self._taken[principal] >= self._per_principal:
+                raise Busy(f"you have {self._per_principal} {what} open; end some of them first")
+            if self._taken.total() >= self._total:
+                raise Busy(f"{self._total} {what} are open here; try again later")
+            self._taken[principal] += 1
+
+    def _give_back(self, principal: str) -> None:
+        with self._lock:
+            self._taken[principal] -= 1
+            self._taken += Counter()  # drops principals without a place

@@ -1,7 +1,7 @@
 """The REST door: one POST route per installed operation, and their OpenAPI page."""
 
 import json
-from contextlib import nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 from django.conf import settings
@@ -15,12 +15,14 @@ from pydantic import BaseModel
 import contextd
 from contextd import auth, operations, outages, pipeline, protected_resource, throttling
 from contextd.callers import Caller
-from contextd.concurrency import MAX_WAITING_CALLS, ConcurrencyLimit
+from contextd.concurrency import MAX_QUEUED_CALLS, ConcurrencyLimit, PlaceLimit
 from contextd.conversations import Alone
 from contextd.errors import ContextdError, Invalid, NotFound
 from contextd.operations import Operation
 
 PREFIX = "/api/v1/"
+MAX_WAITING_CALLS = 200
+MAX_WAITING_CALLS_PER_PRINCIPAL = 50
 
 api = NinjaAPI(
     title="contextd",
@@ -30,7 +32,8 @@ api = NinjaAPI(
 )
 
 
-concurrency_limit = ConcurrencyLimit(settings.WORKERS, MAX_WAITING_CALLS)
+concurrency_limit = ConcurrencyLimit(settings.WORKERS, MAX_QUEUED_CALLS)
+waiting_limit = PlaceLimit(MAX_WAITING_CALLS, MAX_WAITING_CALLS_PER_PRINCIPAL)
 
 
 class Failure(BaseModel):
@@ -71,11 +74,16 @@ def first_sentence(text: str) -> str:
 def answer(name: str, request: HttpRequest) -> HttpResponse:
     caller, alone = admitted(request), Alone(request.headers)
     operation, arguments = operations.get(name), read_arguments(request)
-    # Operations that wait hold neither a worker nor a connection while they do.
-    slot = nullcontext() if operation.waits else concurrency_limit.slot(operation.timeout)
-    with slot:
+    with place_for(operation, caller):
         result = pipeline.call_operation(operation, arguments, caller, alone)
     return HttpResponse(result.model_dump_json(), content_type="application/json")
+
+
+def place_for(operation: Operation, caller: Caller) -> AbstractContextManager[None]:
+    """Return the limit of calls that wait, which hold a thread only, or that of all others."""
+    if operation.waits:
+        return waiting_limit.place(caller.principal, "waiting calls")
+    return concurrency_limit.slot(operation.timeout)
 
 
 def admitted(request: HttpRequest) -> Caller:

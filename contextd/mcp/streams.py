@@ -16,7 +16,6 @@ from mcp.server.subscriptions import (
     ToolsListChanged,
 )
 from mcp.types import (
-    INTERNAL_ERROR,
     INVALID_PARAMS,
     SubscriptionsListenRequestParams,
     SubscriptionsListenResult,
@@ -24,12 +23,14 @@ from mcp.types import (
 
 from contextd import changes
 from contextd.bus import Change, Kind
+from contextd.concurrency import PlaceLimit
 from contextd.mcp.audience import Audience, Reader
 from contextd.mcp.resources import Resources
 from contextd.mcp.tools import Context, Renew
 from contextd.sessions import MAX_SUBSCRIPTIONS
 
 MAX_STREAMS = 1024
+MAX_STREAMS_PER_PRINCIPAL = 100
 
 LIST_CHANGED: dict[Kind, ServerEvent] = {
     "tools": ToolsListChanged(),
@@ -51,6 +52,7 @@ class Streams:
     def __init__(self, resources: Resources, renew: Renew) -> None:
         self._resources, self._renew = resources, renew
         self._open: set[Stream] = set()
+        self._places = PlaceLimit(MAX_STREAMS, MAX_STREAMS_PER_PRINCIPAL)
 
     async def listen(
         self, ctx: Context, params: SubscriptionsListenRequestParams
@@ -58,9 +60,13 @@ class Streams:
         uris = [str(uri) for uri in params.notifications.resource_subscriptions or ()]
         if len(uris) > MAX_SUBSCRIPTIONS:
             raise MCPError(INVALID_PARAMS, f"one stream has at most {MAX_SUBSCRIPTIONS} resources")
-        if len(self._open) >= MAX_STREAMS:
-            raise MCPError(INTERNAL_ERROR, "too many clients are listening here; try again later")
-        await self._resources.check(ctx, uris)
+        with self._places.place(self._resources.identify(ctx).principal, "streams"):
+            await self._resources.check(ctx, uris)
+            return await self._serve(ctx, params, uris)
+
+    async def _serve(
+        self, ctx: Context, params: SubscriptionsListenRequestParams, uris: list[str]
+    ) -> SubscriptionsListenResult:
         bus = InMemorySubscriptionBus()
         stream = Stream(frozenset(uris), partial(self._renew, ctx), bus)
         self._open.add(stream)

@@ -1,15 +1,12 @@
 """Calls of operations that wait, which run as coroutines and occupy no worker."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from mcp.types import CallToolRequestParams
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from contextd import pipeline
 from contextd.callers import Caller
+from contextd.concurrency import PlaceLimit
 from contextd.conversations import Detached, Unanswered
-from contextd.errors import Busy
 from contextd.mcp import dialogue
 from contextd.mcp.dialogue import Live, Rounds
 from contextd.mcp.tasks import Tasks
@@ -18,17 +15,18 @@ from contextd.mcp.workers import Workers
 from contextd.operations import Operation
 
 MAX_WAITING_CALLS = 1000
+MAX_WAITING_CALLS_PER_PRINCIPAL = 200
 
 
 class WaitingCalls:
     def __init__(self, workers: Workers, tasks: Tasks) -> None:
         self._workers, self._tasks = workers, tasks
-        self._open = 0
+        self._places = PlaceLimit(MAX_WAITING_CALLS, MAX_WAITING_CALLS_PER_PRINCIPAL)
 
     async def call(
         self, ctx: Context, operation: Operation, params: CallToolRequestParams, caller: Caller
     ) -> Answer:
-        with self._counted():
+        with self._places.place(caller.principal, "waiting calls"):
             if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
                 return await self._call_in_rounds(ctx, operation, params, caller)
             live = Live(ctx, self._workers)
@@ -45,13 +43,3 @@ class WaitingCalls:
             return dialogue.as_round(asked.questions, replies)
         except Detached as call:
             return await self._tasks.start(ctx, operation, call, caller, replies)
-
-    @contextmanager
-    def _counted(self) -> Iterator[None]:
-        if self._open >= MAX_WAITING_CALLS:
-            raise Busy(f"{MAX_WAITING_CALLS} calls are waiting; try again later")
-        self._open += 1
-        try:
-            yield
-        finally:
-            self._open -= 1

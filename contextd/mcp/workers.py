@@ -14,7 +14,7 @@ from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from contextd import limits, outages
-from contextd.concurrency import MAX_WAITING_CALLS
+from contextd.concurrency import MAX_QUEUED_CALLS
 from contextd.errors import Busy, ContextdError, TimedOut
 
 logger = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ class Late(Exception):
 class Workers:
     """A few threads behind a bounded queue."""
 
-    def __init__(self, threads: int, waiting: int = MAX_WAITING_CALLS) -> None:
+    def __init__(self, threads: int, waiting: int = MAX_QUEUED_CALLS) -> None:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="contextd-worker")
         self._places = threading.BoundedSemaphore(threads + waiting)
 

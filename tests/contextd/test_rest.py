@@ -14,8 +14,8 @@ from django.core.asgi import get_asgi_application
 from django.test import Client
 from starlette.types import ASGIApp, Message
 
-from contextd import operations, rest
-from contextd.concurrency import ConcurrencyLimit
+from contextd import auth, operations, rest
+from contextd.concurrency import ConcurrencyLimit, PlaceLimit
 from contextd.limits import PRINCIPAL_RATE
 from contextd.operations import Operation, Rate, Result
 from contextd.rest import api
@@ -184,6 +184,22 @@ def test_calls_that_wait_hold_no_connection(declared: dict[str, Operation]) -> N
 
     assert bodies.count(b'{"text":"waited"}') == PATIENT
     assert during.connections <= before.connections
+
+
+def test_one_principal_has_a_limited_number_of_waiting_calls(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rest, "waiting_limit", limit := PlaceLimit(total=2, per_principal=1))
+    anonymous = auth.ANONYMOUS.name
+
+    with limit.place(anonymous, "waiting calls"):
+        refused = post(client, "index_repository", {"path": "/w/nowhere"})
+        at_once = post(client, "checkpoint_list")
+    accepted = post(client, "index_repository", {"path": "/w/nowhere"})
+
+    assert refused.status_code == 503
+    assert refused.json()["message"] == "you have 1 waiting calls open; end some of them first"
+    assert (at_once.status_code, accepted.status_code) == (200, 400)
 
 
 def test_so_many_calls_run_at_once_and_others_wait_for_a_while(

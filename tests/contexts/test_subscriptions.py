@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import httpx2
@@ -12,6 +12,7 @@ from mcp import MCPError, types
 
 from contextd.bus import Change
 from contextd.mcp import listeners
+from contextd.mcp.streams import MAX_STREAMS_PER_PRINCIPAL
 from contextd.models import Project
 from contexts import services, tokens
 from contexts.models import Context, Token
@@ -91,6 +92,22 @@ def test_a_stream_has_a_limited_number_of_subscriptions(http: httpx2.Client) -> 
     error = answer_of(http.post("/mcp", **request))["error"]
 
     assert (error["code"], error["message"]) == (-32602, "one stream has at most 100 resources")
+
+
+def test_one_principal_has_a_limited_number_of_streams(
+    server: Server, ann: User, token_of: MakeToken
+) -> None:
+    limits = httpx2.Limits(max_connections=None)
+    with httpx2.Client(base_url=server.url, limits=limits) as http, ExitStack() as streams:
+        for _ in range(MAX_STREAMS_PER_PRINCIPAL):
+            streams.enter_context(listening_now(http, token := token_of(ann), []))
+        request = modern("subscriptions/listen", notifications={})
+        headers = {**request["headers"], **token}
+        error = answer_of(http.post("/mcp", json=request["json"], headers=headers))["error"]
+        streams.enter_context(listening_now(http, {}, []))
+
+    assert error["code"] == -32603
+    assert error["message"] == "[timeout] you have 100 streams open; end some of them first"
 
 
 @contextmanager
