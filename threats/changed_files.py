@@ -1,17 +1,25 @@
 """Parse the files that a change touches, and match them against file patterns."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from contextd import expressions
 from contextd.errors import Invalid
 
-_GIT = re.compile(r"diff --git (.+)")
-_NEW = re.compile(r"(?:\+\+\+|(rename|copy) to) ([^\t]+)")
-_OLD = re.compile(r"--- ([^\t]+)")
-_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_HEADER = re.compile(
+    r"(diff --(?:git|cc|combined)|(?:rename|copy) to|deleted file mode|---|\+\+\+) ([^\t]+)"
+)
+_NAMED_ONCE = ("rename to", "copy to", "diff --cc", "diff --combined")
+"""Headers with nothing but the path."""
+_FIRST = {"diff --git", "diff --cc", "diff --combined", "+++"}
+"""One of these is among the headers of each file."""
+_HUNK = re.compile(r"(@@+) ((?:-\d+(?:,\d+)? )+\+\d+(?:,\d+)?) \1")
+_COUNT = re.compile(r"[-+]\d+(?:,(\d+))?")
+_PREFIXES = ("a/ b/", "i/ w/", "c/ i/", "c/ w/", "o/ w/", "1/ 2/")
+"""Those of git for the old and the new path; `git diff -R` prints them the other way round."""
+_PAIRS = {tuple(pair.split()[::step]) for pair in _PREFIXES for step in (1, -1)}
 _ESCAPED = re.compile(rb"\\([0-3][0-7]{2}|.)")
 _CONTROLS = dict(zip(b"abtnvfr", b"\a\b\t\n\v\f\r", strict=True))
 _GLOB = re.compile(r"(\*\*/|\*\*|\*|\?)")
@@ -33,6 +41,7 @@ class ChangedFile:
 
     path: str
     hunks: tuple[Hunk, ...] = ()
+    is_deleted: bool = False
 
     @property
     def added(self) -> str:
@@ -44,43 +53,28 @@ class ChangedFile:
 
 
 def gather(paths: Sequence[str], diff: str) -> list[ChangedFile]:
-    """Return each file once, those of the diff first."""
+    """Return each file once, those of the diff first; deleted ones need no protection."""
     changed = {file.path: file for file in in_diff(diff)} if diff.strip() else {}
     for path in paths:
         changed.setdefault(path.replace("\\", "/"), ChangedFile(path.replace("\\", "/")))
     if not changed:
         raise Invalid("paths or diff is required", field="paths", error="is required")
-    return list(changed.values())
+    return [file for file in changed.values() if not file.is_deleted]
 
 
 def in_diff(diff: str) -> list[ChangedFile]:
-    """Parse a unified diff. Raises Invalid if it is not one."""
-    files: dict[str, list[Hunk]] = {}
-    old = ""
-    hunks: list[Hunk] = []
-    for line, is_content in _lines(diff):
-        if is_content:
-            _add_line(hunks, line)
-        elif _HUNK.match(line):
-            hunks.append(Hunk())
-        elif found := _OLD.match(line):
-            old = _name(found[1], "a/")
-        elif new := _named_by(line):
-            hunks = files.setdefault(old if new == NOTHING else new, [])
-            hunks = [] if new == NOTHING else hunks  # a deleted file has nothing left to protect
+    """Parse a unified diff, also one of a merge. Raises Invalid if it is not one."""
+    files: dict[str, ChangedFile] = {}
+    for headers, hunks in _blocks(diff):
+        if not (path := _path_in(headers)):
+            continue
+        is_deleted = "deleted file mode" in headers or headers.get("+++") == NOTHING
+        before = files[path].hunks if path in files else ()
+        files[path] = ChangedFile(path, () if is_deleted else (*before, *hunks), is_deleted)
     if not files:
         sentence = "diff names no file: send it as `git diff` prints it"
         raise Invalid(sentence, field="diff", error="names no file")
-    return [ChangedFile(path, tuple(hunks)) for path, hunks in files.items()]
-
-
-def _add_line(hunks: list[Hunk], line: str) -> None:
-    if not hunks:
-        hunks.append(Hunk())
-    if line.startswith("+"):
-        hunks[-1].added.append(line[1:])
-    elif line.startswith("-"):
-        hunks[-1].removed.append(line[1:])
+    return list(files.values())
 
 
 def is_meant(path: str, pattern: str) -> bool:
@@ -89,43 +83,94 @@ def is_meant(path: str, pattern: str) -> bool:
     return _word(pattern) in path.lower() and expressions.finds(_expression(pattern), path)
 
 
-def _lines(diff: str) -> Iterator[tuple[str, bool]]:
-    """Yield each line and whether it is one of the file, which may look like a header itself.
+def _blocks(diff: str) -> Iterator[tuple[dict[str, str], list[Hunk]]]:
+    """Yield the headers and the hunks of each file."""
+    headers: dict[str, str] = {}
+    hunks: list[Hunk] = []
+    for sign, line in _lines(diff):
+        if sign:
+            _add_line(hunks, sign, line)
+        elif _HUNK.match(line):
+            hunks.append(Hunk())
+        elif header := _HEADER.match(line):
+            if line.startswith("diff ") or header[1] in headers or hunks:
+                yield headers, hunks
+                headers, hunks = {}, []
+            headers[header[1]] = header[2]
+    yield headers, hunks
 
-    A hunk's header has the numbers of old and new lines that follow.
+
+def _add_line(hunks: list[Hunk], sign: str, line: str) -> None:
+    if not hunks:
+        hunks.append(Hunk())
+    if sign == "+":
+        hunks[-1].added.append(line)
+    elif sign == "-":
+        hunks[-1].removed.append(line)
+
+
+def _lines(diff: str) -> Iterator[tuple[str, str]]:
+    """Yield the sign of each line and its text: +, - or a space in a hunk, else nothing.
+
+    A line of a hunk may look like a header. Its own header has the numbers of lines that follow,
+    for each old file (a merge has several) and for the new one; lines have a sign for each old one.
     """
-    old = new = 0
+    left: list[int] = []
+    width = 1
     for line in diff.replace("\r\n", "\n").split("\n"):
         if head := _HUNK.match(line):
-            old, new = (int(count or 1) for count in head.groups())
-            yield line, False
+            left = [int(count or 1) for count in _COUNT.findall(head[2])]
+            width = len(left) - 1
+            yield "", line
             continue
         if line and line[0] not in "+- \\":
-            old = new = 0
-        is_inside = old > 0 or new > 0
+            left = []
         is_change = line.startswith(("+", "-")) and not line.startswith(("+++ ", "--- "))
-        yield line, is_inside or is_change
-        old -= not line.startswith(("+", "\\"))
-        new -= not line.startswith(("-", "\\"))
+        if is_change or any(count > 0 for count in left):
+            signs = line[:width]
+            yield "-" if "-" in signs else "+" if "+" in signs else " ", line[width:]
+            left = _remaining(left, signs.ljust(width))
+        else:
+            yield "", line
 
 
-def _named_by(header: str) -> str:
-    """Return the path in a header line; empty if later lines have it."""
-    if found := _NEW.match(header):
-        return _name(found[2], "" if found[1] else "b/")
-    if found := _GIT.match(header):  # the only header of a binary or empty file
-        half = len(found[1]) // 2
-        old, new = _name(found[1][:half], "a/"), _name(found[1][half + 1 :], "b/")
-        return new if old == new else ""
-    return ""
+def _remaining(left: Sequence[int], signs: str) -> list[int]:
+    if signs.startswith("\\"):  # the remark that the file does not end in a line break
+        return list(left)
+    is_removed = "-" in signs
+    in_old = [sign == "-" if is_removed else sign != "+" for sign in signs]
+    return [count - has for count, has in zip(left, [*in_old, not is_removed], strict=False)]
 
 
-def _name(printed: str, prefix: str) -> str:
+def _path_in(headers: Mapping[str, str]) -> str:
+    """Return the path, or nothing if the headers have none."""
+    if not headers.keys() & _FIRST:
+        return ""
+    for header in _NAMED_ONCE:
+        if header in headers:
+            return _decoded(headers[header])
+    names = headers.get("diff --git", "")  # the only header of a binary or empty file
+    half = len(names) // 2
+    before, after = _without_prefixes(_decoded(names[:half]), _decoded(names[half + 1 :]))
+    if before == after != "":
+        return after
+    old, new = _decoded(headers.get("---", "")), _decoded(headers.get("+++", ""))
+    if not old or old == NOTHING:
+        return new.removeprefix("b/")
+    return old.removeprefix("a/") if new in ("", NOTHING) else _without_prefixes(old, new)[1]
+
+
+def _without_prefixes(old: str, new: str) -> tuple[str, str]:
+    """Remove the prefixes of git, unless it is set to print none."""
+    return (old[2:], new[2:]) if (old[:2], new[:2]) in _PAIRS else (old, new)
+
+
+def _decoded(printed: str) -> str:
     """Decode a name, since git quotes names with non-ASCII characters."""
     if len(printed) > 1 and printed[0] == printed[-1] == '"':
         raw = _ESCAPED.sub(_byte, printed[1:-1].encode())
         printed = raw.decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
-    return printed.removeprefix(prefix)
+    return printed
 
 
 def _byte(escape: re.Match[bytes]) -> bytes:

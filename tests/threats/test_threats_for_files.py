@@ -115,6 +115,14 @@ def test_a_guard_that_is_replaced_or_has_nothing_to_guard_is_not(
     assert [reason for one in found for reason in one.reasons if "has been removed" in reason] == []
 
 
+def test_a_deleted_file_points_to_no_threat(call: Call, few: Path) -> None:
+    path = "accounts/password_reset.py"
+    text = f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ /dev/null\n@@ -1 +0,0 @@\n-eval(x)\n"
+    binary = "diff --git a/views.py b/views.py\ndeleted file mode 100644\nBinary files differ\n"
+
+    assert call("threats_for_files", diff=text + binary, paths=[path]).threats == []
+
+
 def test_files_that_point_to_nothing_bring_nothing(call: Call, few: Path) -> None:
     assert call("threats_for_files", paths=["LICENSE"]).threats == []
 
@@ -202,6 +210,16 @@ def test_a_diff_is_read_as_git_prints_it() -> None:
         ("diff --git a/x b/y\nsimilarity index 100%\ncopy from x\ncopy to y\n", "y"),
         ("diff --git x x\n--- x\n+++ x\n", "x"),
         ("--- x\r\n+++ x\r\n@@ -1 +1 @@\r\n", "x"),
+        ("--- a/x\n+++ b/y\n", "y"),
+        ("diff --git i/x w/x\n--- i/x\n+++ w/x\n", "x"),
+        ("diff --git i/logo.png w/logo.png\nBinary files differ\n", "logo.png"),
+        ("diff --git c/run.sh i/run.sh\nold mode 100644\nnew mode 100755\n", "run.sh"),
+        ("diff --git w/x i/x\n--- w/x\n+++ i/x\n", "x"),
+        ("diff --git 1/x 2/y\n--- 1/x\n+++ 2/y\n", "y"),
+        ("diff --git b/x.py b/x.py\n--- b/x.py\n+++ b/x.py\n", "b/x.py"),
+        ("diff --git b/x b/y\nrename from b/x\nrename to b/y\n--- b/x\n+++ b/y\n", "b/y"),
+        ("diff --git b/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n", "b/x"),
+        ("diff --cc b/x\nindex 1,2..3\n--- a/b/x\n+++ b/b/x\n", "b/x"),
     ],
 )
 def test_files_are_named_as_git_names_them(diff: str, path: str) -> None:
@@ -218,6 +236,45 @@ def test_lines_that_look_like_headers_are_content() -> None:
     added = {file.path: file.added for file in changed_files.in_diff(diff)}
 
     assert added == {"x.md": "++ weird\nrename to z\f+\nb\u2028c\nd", "y": "f", "z": "g"}
+
+
+MERGE = """\
+diff --cc x.py
+index 1,2..3
+--- a/x.py
++++ b/x.py
+@@@ -1,3 -1,3 +1,4 @@@
+  def f(a, b):
+- eval(a)
+ -    return b
+++    assert a
+ +    eval(b)
++     return a
+diff --cc y.py
+--- a/y.py
++++ b/y.py
+@@@ -1,1 -1,0 +1,1 @@@
+ -- x
+++y
+"""
+
+
+def test_a_merge_is_read_with_the_lines_of_all_its_parents() -> None:
+    x, y = changed_files.in_diff(MERGE)
+
+    assert x.added == "    assert a\n    eval(b)\n    return a"
+    assert x.removed == "eval(a)\n    return b"
+    assert (y.added, y.removed) == ("y", "- x")
+
+
+def test_a_file_of_several_commits_has_the_lines_of_all() -> None:
+    part = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+one\n"
+    deleted = part.replace("+++ b/x", "+++ /dev/null")
+
+    (both,) = changed_files.in_diff(f"commit 1\n\nrename to z\n\n{part}\ncommit 2\n\n{part}")
+    assert both.added == "one\none"
+    (again,) = changed_files.in_diff(deleted + part)
+    assert (again.added, again.is_deleted) == ("one", False)
 
 
 @pytest.mark.parametrize(
