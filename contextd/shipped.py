@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from contextd import changes, search, yaml_files
 from contextd.models import LoadedLibrary, ShippedRecord
 from contextd.yaml_files import Complaint
 
 READ_SUFFIXES = {".py", ".yaml"}
+KEPT_FIELDS = ["shipped", "offered", "is_retired"]
+"""Fields that `keep` changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Library:
 
     Its content depends only on the files in its `folder`, including code. `text_of` returns the
     headline and the body of a row for the search, `examples_of` further texts, each of which is
-    searched separately.
+    searched separately. `announce` notifies clients that the records of these keys have changed.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Library:
     read: Callable[[], Reading]
     text_of: Callable[[Any], tuple[str, str]]
     examples_of: Callable[[Any], Sequence[tuple[str, str]]] = lambda row: ()
+    announce: Callable[[Iterable[str]], None] = lambda keys: changes.announce("resources")
 
 
 @dataclass(slots=True)
@@ -124,18 +128,18 @@ def load(library: Library) -> Loaded:
     return loaded
 
 
-def take_offered(library: Library, rows: Iterable[ShippedRecord]) -> list[ShippedRecord]:
+def take_offered(library: Library, rows: QuerySet[Any]) -> list[ShippedRecord]:
     """Replace people's edits with the newer shipped text; return the rows that had an offer."""
     updated = []
     with transaction.atomic():
-        for row in rows:
+        for row in rows.select_for_update():
             if row.offered is not None:
                 row.take(row.offered)
                 row.save()
                 updated.append(row)
         index(library, updated)
     if updated:
-        changes.announce("resources")
+        library.announce(row.key for row in updated)
     return updated
 
 
@@ -224,7 +228,7 @@ def _retire(library: Library, rows: Sequence[ShippedRecord], loaded: Loaded) -> 
         else:
             row.is_retired = True
             retired.append(row)
-        row.save(update_fields=["shipped", "offered", "is_retired"])
+        row.save(update_fields=KEPT_FIELDS)
     loaded.retired = [row.key for row in retired]
     if retired:
         search.forget(library.domain, [row.pk for row in retired])

@@ -61,7 +61,7 @@ class MarkdownField(forms.CharField):
 
 class SkillForm(OperationForm):
     note = forms.CharField(
-        max_length=500,
+        max_length=wording.NOTE_LENGTH,
         required=False,
         help_text="The reason, for the version history",
         widget=widgets.TextInput,

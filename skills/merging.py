@@ -17,9 +17,9 @@ NAME_KEPT = 180
 
 
 @projects.before_merge
-def rename_those_of_the_same_name(kept: Project, absorbed: Project) -> None:
+def rename_skills_with_taken_names(kept: Project, absorbed: Project) -> None:
     """Keep both skills, since each may be in use; append its id to the absorbed one's name."""
-    announce_those_of(absorbed)
+    announce_all(absorbed)
     there = Skill.objects.filter(project=kept)
     taken = Q(slug__in=there.values("slug")) | Q(name__in=there.values("name"))
     caller = auth.local_caller("task")
@@ -36,11 +36,13 @@ def rename_those_of_the_same_name(kept: Project, absorbed: Project) -> None:
 
 
 @receiver(pre_delete, sender=Project)
-def announce_those_of_the_deleted(instance: Project, **told: Any) -> None:
-    announce_those_of(instance)
+def announce_deletion(instance: Project, **options: Any) -> None:
+    announce_all(instance)
 
 
-def announce_those_of(project: Project) -> None:
+def announce_all(project: Project) -> None:
     """Announce that addresses and prompt names of the skills change or disappear."""
-    for skill in Skill.objects.filter(project=project).published().only("slug", "project_id"):
+    for skill in (
+        Skill.objects.filter(project=project).published().only("slug", "project_id", "version")
+    ):
         serving.announce(skill)

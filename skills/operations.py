@@ -21,7 +21,9 @@ from skills import services, usage, wording
 SkillId = Annotated[RecordId, Field(description="Id of the skill")]
 OfCategory = Annotated[wording.Category | None, Field(description="Only skills of this category")]
 Tagged = Annotated[wording.Tags, Field(description="Only skills with all of these labels")]
-Note = Annotated[Text, Field(max_length=500, description="The reason, for the history")]
+Note = Annotated[
+    Text, Field(max_length=wording.NOTE_LENGTH, description="The reason, for the history")
+]
 State = Literal["draft", "published", "retired"]
 
 

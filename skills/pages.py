@@ -14,7 +14,7 @@ from contextd import auth
 from contextd.admin import widgets
 from contextd.errors import ContextdError
 from contextd.models import Project
-from skills import keeping, rendering, sources, transfer
+from skills import keeping, rendering, sources, transfer, wording
 from skills.models import Skill
 from skills.transfer import Imported
 
@@ -33,7 +33,7 @@ class TakeInForm(forms.Form):
         widget=widgets.Select,
     )
     note = forms.CharField(
-        max_length=500,
+        max_length=wording.NOTE_LENGTH,
         required=False,
         help_text="The reason, for the history",
         widget=widgets.TextInput,

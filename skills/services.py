@@ -256,12 +256,12 @@ def keep(caller: Caller, skill: Skill, plan: Plan, prepared: Prepared | None) ->
     waits = _must_wait(caller)
     keeping.add_version(skill, caller, wording, package, note=plan.note, is_proposal=waits)
     if not waits:
-        address = serving.address_of(skill)
+        former = serving.digests_of(skill)
         if prepared:
             skill.token_count = prepared.token_count
             search.store(DOMAIN, skill.pk, skill.project_id, prepared)
         keeping.say(skill, wording, package)
-        serving.announce(skill, address)
+        serving.announce(skill, former)
     notice = _notice(prepared, waits=waits) or _raised(plan.asked, before, wording.version)
     return Saved(skill, wording.version, notice)
 

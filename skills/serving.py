@@ -2,7 +2,7 @@
 
 import mimetypes
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
@@ -49,11 +49,18 @@ def files_of(skill: Skill, version: str) -> list[str]:
     return [address_of(skill, path) for path in paths]
 
 
-def announce(skill: Skill, former: str | None = None) -> None:
-    """Notify clients that the skill has changed, including at its `former` address."""
+def digests_of(skill: Skill) -> dict[str, str]:
+    """Return the digest of each file of the current version, by its address."""
+    files = skill.files.filter(versions__skill=skill, versions__version=skill.version)
+    return {address_of(skill, path): digest for path, digest in files.values_list("path", "digest")}
+
+
+def announce(skill: Skill, former: Mapping[str, str] | None = None) -> None:
+    """Notify clients that files differ from their `former` digests; by default that all changed."""
     announce_change("prompts")
     announce_change("resources")
-    for address in {address_of(skill), former or address_of(skill)}:
+    changed = digests_of(skill).items() ^ (former or {}).items()
+    for address in {address for address, _ in changed}:
         announce_change("resources", address)
 
 

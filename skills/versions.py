@@ -4,6 +4,8 @@ from collections.abc import Iterable
 
 from semver import Version
 
+from contextd.errors import Invalid
+
 LENGTH = 64
 FIRST = "1.0.0"
 
@@ -25,10 +27,20 @@ def raises(asked: str | None, newest: str) -> bool:
 
 
 def following(asked: str | None, newest: str) -> str:
-    """Return the requested version if it is higher, else the next patch level."""
+    """Return the requested version if it is higher, else the next patch level.
+
+    Raises Invalid if that has more characters than a version may have.
+    """
     if asked is not None and raises(asked, newest):
         return asked
-    return str(Version.parse(newest).bump_patch())
+    following = str(Version.parse(newest).bump_patch())
+    if len(following) > LENGTH:
+        raise Invalid(
+            f"no patch level follows {newest}; give a higher version, such as "
+            f"{Version.parse(newest).bump_minor()}",
+            field="version",
+        )
+    return following
 
 
 def newest_of(texts: Iterable[str]) -> str:

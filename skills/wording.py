@@ -17,6 +17,7 @@ from skills import versions
 
 SLUG_LENGTH = 64
 CONTENT_LENGTH = 50_000
+NOTE_LENGTH = 500
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 FIELDS_IN_METADATA = {
     "title": "name",

@@ -15,6 +15,7 @@ from contextd.admin import (
     ModelAdmin,
     OriginFilter,
     Shipped,
+    ShippedForm,
     Transferable,
     WritableRows,
     tell_redacted,
@@ -27,7 +28,7 @@ from threats.models import Threat
 from threats.schema import ThreatPattern
 
 
-class ThreatForm(forms.ModelForm[Threat]):
+class ThreatForm(ShippedForm):
     """Edits the complete threat as YAML, in the format of its file."""
 
     pattern: ThreatPattern
@@ -104,7 +105,7 @@ class ThreatAdmin(Transferable, Shipped, ModelAdmin[Threat]):
     search_domain = services.DOMAIN
     list_display = ["key", "name", "category", "severity", "likelihood", "is_published", "origin"]
     list_filter = ["category", "severity", "likelihood", "tier", "is_published", OriginFilter]
-    fields = ["content", "is_published", "origin", "newer_text", "page"]
+    fields = ["content", "is_published", "opened", "origin", "newer_text", "page"]
     readonly_fields = ["origin", "newer_text", "page"]
     actions = [*Shipped.actions, "publish", "make_drafts", *Transferable.actions]
     change_list_template = "admin/threats/threat/change_list.html"

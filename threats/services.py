@@ -73,6 +73,17 @@ def text_of(threat: Threat) -> tuple[str, str]:
     return threat.name, ", ".join([*triggers.keywords, *triggers.actions])
 
 
+def announce(keys: Iterable[str]) -> None:
+    """Notify clients that these threats, and so the list, have changed."""
+    changes.announce("resources")
+    for key in keys:
+        changes.announce("resources", address_of(key))
+
+
+def address_of(key: str) -> str:
+    return f"{DOMAIN}://{key}"
+
+
 LIBRARY = Library(
     name="threats",
     domain=DOMAIN,
@@ -80,6 +91,7 @@ LIBRARY = Library(
     model=Threat,
     read=knowledge.shipped,
     text_of=text_of,
+    announce=announce,
 )
 
 
@@ -211,16 +223,24 @@ def coverage(which: weaknesses.List) -> list[Covered]:
 def write(threat: Threat, pattern: ThreatPattern) -> int:
     """Save and index a person's text; return the number of credentials removed."""
     pattern, redacted = without_credentials(pattern)
+    values = fields_of(pattern)
+    for name, value in values.items():
+        setattr(threat, name, value)
+    threat.key = pattern.id
     with transaction.atomic():
-        for name, value in fields_of(pattern).items():
-            setattr(threat, name, value)
-        threat.key = pattern.id
+        threat.save(update_fields=[*values, "is_published", "updated_at"] if threat.pk else None)
         if threat.is_retired:
-            shipped.keep(threat)
-        threat.save()
+            _keep([threat])
         shipped.index(LIBRARY, [threat])
-    _announce([threat.key])
+    announce([threat.key])
     return redacted
+
+
+def _keep(threats: Iterable[Threat]) -> None:
+    """Turn threats that no longer ship into people's own."""
+    for threat in threats:
+        shipped.keep(threat)
+        threat.save(update_fields=shipped.KEPT_FIELDS)
 
 
 def without_credentials(pattern: ThreatPattern) -> tuple[ThreatPattern, int]:
@@ -247,23 +267,11 @@ def publish(threats: QuerySet[Threat], *, is_published: bool) -> int:
     keys = list(threats.values_list("key", flat=True))
     with transaction.atomic():
         retired = list(threats.filter(is_retired=True)) if is_published else []
-        for threat in retired:
-            shipped.keep(threat)
-            threat.save()
+        _keep(retired)
         shipped.index(LIBRARY, retired)
         threats.update(is_published=is_published)
-    _announce(keys)
+    announce(keys)
     return len(keys)
-
-
-def _announce(keys: Iterable[str]) -> None:
-    changes.announce("resources")
-    for key in keys:
-        changes.announce("resources", address_of(key))
-
-
-def address_of(key: str) -> str:
-    return f"{DOMAIN}://{key}"
 
 
 def get(caller: Caller, key: str) -> ThreatPattern:

@@ -1,7 +1,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
@@ -16,6 +15,7 @@ from contextd.admin import (
     OriginFilter,
     Rows,
     Shipped,
+    ShippedForm,
     Transferable,
     WritableRows,
     tell_redacted,
@@ -37,11 +37,11 @@ VERBATIM_FIELDS = ["errors", "signatures"]
 SEPARATOR = "\n---\n"
 
 
-class PatternForm(forms.ModelForm[Pattern]):
+class PatternForm(ShippedForm):
     """Drafts may be incomplete; what is published must be right."""
 
     def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
+        cleaned = super().clean()
         if self.errors or cleaned.get("is_draft"):
             return cleaned
         written = {name: cleaned[name] for name in EDITABLE_FIELDS if name in cleaned}
@@ -104,7 +104,7 @@ class PatternAdmin(Transferable, Shipped, ModelAdmin[Pattern]):
     form = PatternForm
     list_display = ["title", "category", "severity", "is_draft", "origin", "used_count", "worked"]
     list_filter = ["category", "severity", "is_draft", OriginFilter]
-    fields = [*EDITABLE_FIELDS, "is_draft", *SHIPPING_FIELDS, *USAGE_FIELDS]
+    fields = [*EDITABLE_FIELDS, "is_draft", "opened", *SHIPPING_FIELDS, *USAGE_FIELDS]
     formfield_overrides = ONE_A_LINE
     actions = ["publish", *Shipped.actions, *Transferable.actions]
 

@@ -6,7 +6,7 @@ from contextd.admin.editing import ByOperation, OperationForm, tell_redacted
 from contextd.admin.exporting import Exportable, Rows
 from contextd.admin.rows import RowsByOperation, RowsOfProjects, WritableRows
 from contextd.admin.searching import SearchByMeaning, TagFilter
-from contextd.admin.shipping import OriginFilter, Shipped
+from contextd.admin.shipping import OriginFilter, Shipped, ShippedForm
 from contextd.admin.theme import (
     ONE_A_LINE,
     ModelAdmin,
@@ -33,6 +33,7 @@ __all__ = [
     "RowsOfProjects",
     "SearchByMeaning",
     "Shipped",
+    "ShippedForm",
     "TabularInline",
     "TagFilter",
     "Transferable",

@@ -1,14 +1,18 @@
 """Admin of records that ship with contextd, in addition to people's own."""
 
+import hashlib
+import json
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from contextd import changes, search, shipped
+from contextd import search, shipped
 from contextd.admin.searching import SearchByMeaning
 from contextd.models import ShippedRecord
 
@@ -40,11 +44,41 @@ class OriginFilter(admin.SimpleListFilter):
         return queryset.filter(self.conditions[chosen]) if chosen in self.conditions else queryset
 
 
+class ShippedForm(forms.ModelForm[Any]):
+    """Refuses a stale form, which sends every field and would undo others' changes.
+
+    The admin lists the field `opened`.
+    """
+
+    opened = forms.CharField(widget=forms.HiddenInput, required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["opened"] = self._stored = self._digest() if self.instance.pk else ""
+
+    def _digest(self) -> str:
+        """Return a value that changes with any field that the form edits."""
+        values = forms.model_to_dict(self.instance, self._meta.fields, self._meta.exclude)
+        text = json.dumps(values, cls=DjangoJSONEncoder, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("opened") != self._stored:
+            self.add_error(
+                None,
+                "This record has changed since you opened this page. Nothing is saved: copy your "
+                "changes, open the page again, and make them there.",
+            )
+        return cleaned
+
+
 class Shipped(SearchByMeaning):
     """For a ModelAdmin of a `ShippedRecord`: show its origin, and adopt newer texts.
 
     `library` is its source; show `origin` in the list and `newer_text` on the page. Shipped
-    records cannot be deleted, since the next start would restore them.
+    records cannot be deleted, since the next start would restore them. Its form is a
+    `ShippedForm`.
     """
 
     library: shipped.Library
@@ -65,6 +99,13 @@ class Shipped(SearchByMeaning):
             self.log_change(request, row, "adopted the newer shipped text")
         messages.success(request, f"{len(taken)} adopted the newer text")
 
+    def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Lock a record that is about to be saved until the end of the request's transaction."""
+        found: Any = super().get_object(request, *args, **kwargs)
+        if found is None or request.method != "POST":
+            return found
+        return type(found)._default_manager.select_for_update().filter(pk=found.pk).first()
+
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         with transaction.atomic():
             super().save_model(request, obj, form, change)
@@ -80,6 +121,7 @@ class Shipped(SearchByMeaning):
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         with transaction.atomic():
             own = queryset.filter(shipped__isnull=True)
-            search.forget(self.search_domain, list(own.values_list("pk", flat=True)))
+            keys = dict(own.values_list("pk", "key"))
+            search.forget(self.search_domain, list(keys))
             own.delete()
-            changes.announce("resources")
+            self.library.announce(keys.values())

@@ -392,6 +392,24 @@ def test_clients_are_told_of_every_change(call: Call, create: Create, told: list
     assert ("resources", "skill://two/SKILL.md") in {(one.kind, one.uri) for one in told}
 
 
+def test_clients_are_told_which_files_of_a_skill_change(
+    tmp_path: Path, call: Call, forms: Skill, told: list[Change]
+) -> None:
+    def addresses() -> set[str]:
+        heard = {change.uri for change in told if change.uri}
+        told.clear()
+        return heard
+
+    changed = {**FORMS, "scripts/fill.py": b"better"}
+    del changed["assets/empty"]
+    call_command("skills", "import", write(tmp_path / "new/pdf-forms", changed), verbosity=0)
+    assert addresses() == {f"{ROOT}/scripts/fill.py", f"{ROOT}/assets/empty"}
+    call("skill_restore", id=str(forms.pk), version="1.4.0")
+    assert addresses() >= {f"{ROOT}/scripts/fill.py", f"{ROOT}/assets/empty"}
+    call("skill_delete", id=str(forms.pk))
+    assert addresses() == {f"{ROOT}/{path}" for path in FORMS}
+
+
 @pytest.mark.parametrize(
     ("front_matter", "expected"),
     [

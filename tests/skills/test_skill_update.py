@@ -53,6 +53,14 @@ def test_a_version_that_does_not_raise_it_becomes_the_next_patch_level(
     assert (updated.notice is None) == (asked in (kept, "1.0.0"))
 
 
+def test_a_version_that_no_patch_level_can_follow_says_so(call: Call, create: Create) -> None:
+    skill = create("one", version=f"1.0.{'9' * 60}")
+
+    with pytest.raises(Invalid, match=r"give a higher version, such as 1\.1\.0"):
+        call("skill_update", id=skill, description="new")
+    assert call("skill_update", id=skill, description="new", version="1.1.0").version == "1.1.0"
+
+
 def test_a_version_can_be_raised_alone(call: Call, create: Create) -> None:
     skill = create("one")
 

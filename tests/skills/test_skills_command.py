@@ -66,6 +66,7 @@ def test_a_changed_folder_is_a_new_version(tmp_path: Path, call: Call, warm_mode
     skills("import", folder)
     (folder / EXECUTABLE).write_bytes(b"print('better')")
 
+    assert "it has 501 characters" in skills("import", folder, "--note", "x" * 501)[1]
     assert skills("import", folder, "--note", "faster")[0] == "changed: pdf-forms 1.4.1\n"
     (folder / "SKILL.md").write_bytes(PDF.replace(b'"1.4"', b'"2.0"'))
     assert skills("import", folder)[0] == "changed: pdf-forms 2.0.0\n"

@@ -14,6 +14,7 @@ from contextd import changes, shipped
 from contextd.bus import Change
 from tests.conftest import Call
 from tests.threats.conftest import FEW, LoadFrom
+from threats import services
 from threats.models import Threat
 
 LIST = "/admin/threats/threat/"
@@ -31,9 +32,13 @@ def written(client: Client, key: str = KEY) -> str:
     return str(page_of(client, key).context["adminform"].form.initial["content"])
 
 
-def write(client: Client, text: str, key: str = KEY) -> Any:
+def opened(client: Client, key: str = KEY) -> str:
+    return str(page_of(client, key).context["adminform"].form["opened"].value())
+
+
+def write(client: Client, text: str, key: str = KEY, **fields: str) -> Any:
     pk = Threat.objects.get(key=key).pk
-    form = {"content": text, "is_published": "on"}
+    form = {"content": text, "is_published": "on", "opened": opened(client, key), **fields}
     return client.post(f"{LIST}{pk}/change/", form, follow=True)
 
 
@@ -105,6 +110,21 @@ def test_who_reads_one_is_told_when_it_is_edited_or_published(
     assert edited == told == [None, f"threat://{KEY}"]
 
 
+def test_who_reads_one_is_told_when_its_newer_text_is_taken_or_it_is_deleted(
+    admin_client: Client, few: Path, load_from: LoadFrom, told: list[str | None]
+) -> None:
+    write(admin_client, written(admin_client).replace("severity: high", "severity: low"))
+    upgrade(few, load_from)
+    told.clear()
+    act(admin_client, "take_offered")
+    taken = told.copy()
+    Threat.objects.filter(key=KEY).update(shipped=None)
+    told.clear()
+    act(admin_client, "delete_selected")
+
+    assert taken == told == [None, f"threat://{KEY}"]
+
+
 def test_an_edit_survives_an_upgrade_and_the_newer_text_can_be_taken(
     admin_client: Client, few: Path, call: Call, load_from: LoadFrom
 ) -> None:
@@ -120,6 +140,41 @@ def test_an_edit_survives_an_upgrade_and_the_newer_text_can_be_taken(
     assert "+  name: The name of the next version" in told
     assert "-  severity: low" in told
     assert (taken.severity, taken.name) == ("high", "The name of the next version")
+
+
+def test_an_edit_never_overwrites_one_that_came_in_between(
+    admin_client: Client, few: Path, call: Call
+) -> None:
+    text, first = written(admin_client), opened(admin_client)
+    write(admin_client, text.replace("severity: high", "severity: low"))
+    page = write(admin_client, text.replace("likelihood: high", "likelihood: low"), opened=first)
+
+    assert "changed since you opened this page" in page.content.decode()
+    assert call("threat_get", id=KEY).severity == "low"
+    act(admin_client, "make_drafts")
+    write(admin_client, written(admin_client), opened=first)
+    assert not Threat.objects.get(key=KEY).is_published
+
+
+def test_a_form_from_before_an_upgrade_is_refused_so_that_its_text_is_not_hidden(
+    admin_client: Client, few: Path, load_from: LoadFrom
+) -> None:
+    text, first = written(admin_client), opened(admin_client)
+    upgrade(few, load_from)
+    write(admin_client, text.replace("severity: high", "severity: low"), opened=first)
+
+    threat = Threat.objects.get(key=KEY)
+    assert (threat.name, threat.origin) == ("The name of the next version", "as shipped")
+
+
+def test_an_edit_leaves_the_offer_of_a_concurrent_upgrade(few: Path, load_from: LoadFrom) -> None:
+    row = Threat.objects.get(key=KEY)
+    pattern = row.read().model_copy(update={"severity": "low"})
+    services.write(Threat.objects.get(key=KEY), pattern)
+    upgrade(few, load_from)
+    services.write(row, pattern)  # read before the upgrade
+
+    assert Threat.objects.get(key=KEY).origin == "edited, newer text available"
 
 
 def test_what_is_wrong_is_said_beside_what_was_typed(admin_client: Client, few: Path) -> None:

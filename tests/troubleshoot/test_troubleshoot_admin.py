@@ -41,6 +41,13 @@ def form(key: str, **changes: Any) -> dict[str, Any]:
     return {**values, "errors": "\r\n---\r\n".join(values["errors"])}
 
 
+def edit(client: Client, pattern: Pattern, changed: dict[str, Any]) -> None:
+    address = f"{PATTERNS}{pattern.pk}/change/"
+    page: Any = client.get(address)
+    opened = page.context["adminform"].form["opened"].value()
+    client.post(address, {"opened": opened, **changed})
+
+
 def messages_of(page: Any) -> str:
     return " ".join(str(message) for message in page.context["messages"])
 
@@ -67,7 +74,7 @@ def test_a_pattern_that_ships_no_more_is_back_when_it_is_written_again(
     Pattern.objects.update(shipped={}, is_retired=True)
     changed = form("", errors=["the orchard floods: valve 7 open"], signatures=["valve 7 open"])
 
-    admin_client.post(f"{PATTERNS}{pattern.pk}/change/", changed)
+    edit(admin_client, pattern, changed)
 
     assert likeliest(call, "night shift: valve 7 open again") == "module-missing"
 
@@ -78,7 +85,7 @@ def test_a_pattern_that_is_changed_is_found_by_its_new_words(
     pattern = know("module-missing", signatures=[])
     changed = form("", errors=["the orchard floods: valve 7 open"], signatures=["valve 7 open"])
 
-    admin_client.post(f"{PATTERNS}{pattern.pk}/change/", changed)
+    edit(admin_client, pattern, changed)
 
     assert likeliest(call, "night shift: valve 7 open again") == "module-missing"
 

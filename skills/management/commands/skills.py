@@ -1,3 +1,4 @@
+from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,13 @@ from contextd.management.actions import ActionCommand
 from contextd.management.arguments import folder
 from skills import sources, transfer
 from skills.models import Skill
+from skills.wording import NOTE_LENGTH
+
+
+def _note(text: str) -> str:
+    if len(text) > NOTE_LENGTH:
+        raise ArgumentTypeError(f"it has {len(text)} characters, at most {NOTE_LENGTH} are kept")
+    return text
 
 
 class Command(ActionCommand):
@@ -24,7 +32,7 @@ class Command(ActionCommand):
         importing.add_argument(
             "--project", type=folder, help="folder of the only project to use them"
         )
-        importing.add_argument("--note", default="", help="why, for the history")
+        importing.add_argument("--note", default="", type=_note, help="why, for the history")
         importing.add_argument(
             "--allow-credentials", action="store_true", help="keep what looks like a credential"
         )
