@@ -94,14 +94,25 @@ def _standing(
     *,
     is_last: bool,
 ) -> Hypothesis | None:
-    """Return the likeliest if a conclusive check supports it, and it is far ahead or alone."""
+    """Return the likeliest if a conclusive check supports it, and it is far ahead or alone.
+
+    An unlikely one does not stand only because the sign of its rival is missing.
+    """
     conclusive = [check for check in checks if check.conclusive]
     if not left or _gain(left[0].id, conclusive, outcomes) <= 0:
         return None
     best, *others = left
     is_ahead = all(best.log_odds - other.log_odds >= AHEAD for other in others)
-    is_alone = is_last and not others
+    is_known = best.probability >= KNOWN or _is_confirmed(best, conclusive, outcomes)
+    is_alone = is_last and not others and is_known
     return best if (best.log_odds >= STANDS and is_ahead) or is_alone else None
+
+
+def _is_confirmed(
+    hypothesis: Hypothesis, checks: Iterable[Check], outcomes: Mapping[str, Outcome]
+) -> bool:
+    seen = [check.about for check in checks if outcomes.get(check.id) == "as_expected"]
+    return hypothesis.id in seen
 
 
 def _next_check(left: Sequence[Hypothesis], outcomes: Mapping[str, Outcome]) -> Check | None:

@@ -193,14 +193,14 @@ def as_check(narrowed: narrowing.Narrowed) -> NextCheck | None:
 
 
 class ContinueTroubleshooting(Request):
-    """Report the outcome of the check in a guided troubleshooting; get the next check."""
+    """Report the outcome of a check in a guided troubleshooting; get the next check."""
 
     session_id: SessionId
-    outcome: Annotated[Outcome, Field(description="Whether the expected result was seen")]
     check: Annotated[
-        Filled | None,
-        Field(max_length=200, description="Id of the check, if not the requested one"),
-    ] = None
+        Filled,
+        Field(max_length=200, description="Id of next_check, or of an earlier one to correct it"),
+    ]
+    outcome: Annotated[Outcome, Field(description="Whether the expected result was seen")]
 
 
 class Narrowed(Written):
@@ -224,9 +224,7 @@ class Narrowed(Written):
 
 @operation("troubleshoot_continue", effect="write", timeout=10)
 def proceed(caller: Caller, request: ContinueTroubleshooting) -> Narrowed:
-    return as_narrowed(
-        services.proceed(caller, request.session_id, check=request.check, outcome=request.outcome)
-    )
+    return as_narrowed(services.proceed(caller, **dict(request)))
 
 
 def as_narrowed(progress: services.Progress) -> Narrowed:

@@ -10,6 +10,7 @@ from contextd.callers import Caller
 from contextd.errors import Invalid, NotAllowed, NotFound
 from contextd.models import get_record
 from remediations import services as remediations
+from remediations.models import Remediation
 from troubleshoot import services
 from troubleshoot.models import Diagnosis, Pattern
 
@@ -146,6 +147,20 @@ def offer_of(diagnosis: Diagnosis) -> dict[str, Any]:
 def _save(
     caller: Caller, diagnosis: Diagnosis, offer: dict[str, Any], project_path: str | None
 ) -> remediations.Saved:
+    """Save the fix, unless this session has saved it before."""
+    if before := _saved_before(caller, diagnosis):
+        return remediations.Saved(before, notice=None)
     saved = remediations.save(caller, project_path=project_path, severity=None, **offer)
     Diagnosis.objects.filter(pk=diagnosis.pk).update(remediation_id=saved.remediation.pk)
     return saved
+
+
+def _saved_before(caller: Caller, diagnosis: Diagnosis) -> Remediation | None:
+    if diagnosis.remediation_id is None:
+        return None
+    try:
+        saved = remediations.get(caller, str(diagnosis.remediation_id))
+    except NotFound:  # deleted since
+        return None
+    is_same = saved.solution_digest == remediations.digest_of(diagnosis.fixed_by)
+    return saved if is_same else None

@@ -244,8 +244,8 @@ def progress(diagnosis: Diagnosis) -> Progress:
     return Progress(diagnosis, narrowing.narrow(formed, diagnosis.answers))
 
 
-def proceed(caller: Caller, session_id: str, *, check: str | None, outcome: Outcome) -> Progress:
-    """Record the outcome of a check, by default the requested one."""
+def proceed(caller: Caller, *, session_id: str, check: str, outcome: Outcome) -> Progress:
+    """Record the outcome of a check; a repetition changes nothing, another outcome replaces it."""
     with limits.transaction():
         visible = Diagnosis.objects.visible_to(caller).select_for_update()
         diagnosis = get_record(visible, session_id)
@@ -255,21 +255,14 @@ def proceed(caller: Caller, session_id: str, *, check: str | None, outcome: Outc
     return progress(diagnosis)
 
 
-def _check_of(diagnosis: Diagnosis, check_id: str | None) -> Check:
-    before = progress(diagnosis)
-    if check_id is None:
-        if before.narrowed.next_check is None:
-            raise Invalid(
-                "nothing is left to check; rate it with troubleshoot_feedback", field="check"
-            )
-        return before.narrowed.next_check
-    known = [check for one in before.narrowed.hypotheses for check in one.checks]
-    known += [check for one in before.narrowed.ruled_out for check in one.checks]
-    found = next((check for check in known if check.id == check_id), None)
-    if found is None:
-        names = ", ".join(check.id for check in known[:20]) or "none"
+def _check_of(diagnosis: Diagnosis, check_id: str) -> Check:
+    narrowed = progress(diagnosis).narrowed
+    formed = [*narrowed.hypotheses, *narrowed.ruled_out]
+    known = {check.id: check for one in formed for check in one.checks}
+    if check_id not in known:
+        names = ", ".join(list(known)[:20]) or "none"
         raise Invalid(f"check {check_id!r} is not one of this session: {names}", field="check")
-    return found
+    return known[check_id]
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,12 @@ KNOWN: dict[str, dict[str, Any]] = {
 Know = Callable[..., Pattern]
 
 
+def proceed(call: Call, begun: Any, outcome: str) -> Any:
+    """Report the outcome of the check that the diagnosis asks for."""
+    made = {"session_id": begun.session_id, "check": begun.next_check.id}
+    return call("troubleshoot_continue", outcome=outcome, **made)
+
+
 @pytest.fixture
 def know(call: Call, settings: Any) -> Know:
     """Publish a pattern, by words and meaning."""

@@ -10,7 +10,7 @@ from contextd.callers import Caller
 from contextd.errors import Invalid, NotAllowed, NotFound
 from remediations.models import Remediation
 from tests.conftest import Call
-from tests.troubleshoot.conftest import DISK_FULL
+from tests.troubleshoot.conftest import DISK_FULL, proceed
 from troubleshoot.models import Diagnosis, Pattern
 
 Known = dict[str, Pattern]
@@ -80,6 +80,21 @@ def test_the_fix_is_saved_on_request(call: Call, session: str) -> None:
     assert Diagnosis.objects.get().remediation_id == kept.pk
 
 
+def test_a_fix_that_is_saved_twice_by_a_session_is_seen_once(call: Call, session: str) -> None:
+    arguments = {"session_id": session, "worked": True, "save": True}
+
+    once, twice = (
+        call("troubleshoot_feedback", fixed_by="Grew the volume", **arguments) for _ in range(2)
+    )
+    call("troubleshoot_feedback", fixed_by="Deleted the dumps", **arguments)
+
+    assert twice == once
+    assert sorted(Remediation.objects.values_list("solution", "seen_count")) == [
+        ("Deleted the dumps", 1),
+        ("Grew the volume", 1),
+    ]
+
+
 def test_a_past_fix_is_rated_too(call: Call, known: Known) -> None:
     error = "warp coil 7 desynchronised: phase drift of 12 degrees"
     call("remediation_save", error_message=error, error_type="WarpError", solution="reboot")
@@ -110,14 +125,15 @@ def test_a_past_fix_whose_rating_is_taken_back_counts_once(call: Call, known: Kn
 
 
 def test_a_cause_that_was_ruled_out_is_not_credited(call: Call, known: Known) -> None:
-    session = call("troubleshoot", error_message=DISK_FULL, mode="guided").session_id
-    call("troubleshoot_continue", session_id=session, outcome="not_as_expected")
+    begun = call("troubleshoot", error_message=DISK_FULL, mode="guided")
+    session = begun.session_id
+    second = proceed(call, begun, "not_as_expected")
 
     rated = call("troubleshoot_feedback", session_id=session, worked=True)
 
     assert rated.hypothesis is None
     assert counts("disk-full") == (0, 0)
-    call("troubleshoot_continue", session_id=session, outcome="as_expected")
+    proceed(call, second, "as_expected")
     settled = call("troubleshoot_feedback", session_id=session, worked=True)
     assert settled.hypothesis == "inodes-gone"
 

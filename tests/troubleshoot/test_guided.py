@@ -11,7 +11,7 @@ from contextd import pipeline
 from contextd.callers import Caller
 from contextd.errors import Invalid, NotFound
 from tests.conftest import Call
-from tests.troubleshoot.conftest import DISK_FULL, Know
+from tests.troubleshoot.conftest import DISK_FULL, Know, proceed
 from troubleshoot import narrowing
 from troubleshoot.hypotheses import Check, Hypothesis
 from troubleshoot.models import Pattern
@@ -32,9 +32,7 @@ def test_the_next_single_check_is_asked_for(call: Call, known: Known) -> None:
 
 
 def test_what_tells_a_rival_apart_names_it(call: Call, known: Known) -> None:
-    session = begin(call).session_id
-
-    narrowed = call("troubleshoot_continue", session_id=session, outcome="unclear")
+    narrowed = proceed(call, begin(call), "unclear")
 
     assert (narrowed.next_check.id, narrowed.next_check.hypothesis) == (
         "disk-full:or:inodes-gone",
@@ -50,9 +48,7 @@ def test_auto_asks_for_none(call: Call, known: Known) -> None:
 
 
 def test_a_check_that_fails_rules_its_hypothesis_out(call: Call, known: Known) -> None:
-    session = begin(call).session_id
-
-    narrowed = call("troubleshoot_continue", session_id=session, outcome="not_as_expected")
+    narrowed = proceed(call, begin(call), "not_as_expected")
 
     assert narrowed.ruled_out == ["The file system has no free blocks"]
     assert narrowed.next_check.id == "inodes-gone:1"
@@ -61,10 +57,9 @@ def test_a_check_that_fails_rules_its_hypothesis_out(call: Call, known: Known) -
 
 
 def test_one_hypothesis_stands_in_the_end(call: Call, known: Known) -> None:
-    session = begin(call).session_id
-    call("troubleshoot_continue", session_id=session, outcome="not_as_expected")
+    second = proceed(call, begin(call), "not_as_expected")
 
-    narrowed = call("troubleshoot_continue", session_id=session, outcome="as_expected")
+    narrowed = proceed(call, second, "as_expected")
 
     assert narrowed.is_settled
     assert narrowed.next_check is None
@@ -75,21 +70,19 @@ def test_one_hypothesis_stands_in_the_end(call: Call, known: Known) -> None:
 
 def test_where_all_are_ruled_out_general_steps_remain(call: Call, know: Know) -> None:
     know("module-missing")
-    session = begin(call, "ModuleNotFoundError: No module named 'toml'").session_id
+    begun = begin(call, "ModuleNotFoundError: No module named 'toml'")
 
-    narrowed = call("troubleshoot_continue", session_id=session, outcome="not_as_expected")
+    narrowed = proceed(call, begun, "not_as_expected")
 
     assert narrowed.root_cause == "Unknown: every hypothesis is ruled out."
     assert (narrowed.hypotheses, narrowed.confidence_score) == ([], 0)
-    assert narrowed.recommended_actions
-    with pytest.raises(Invalid, match="nothing is left to check"):
-        call("troubleshoot_continue", session_id=session, outcome="unclear")
+    assert (narrowed.next_check, bool(narrowed.recommended_actions)) == (None, True)
 
 
 def test_what_is_unlikely_is_not_called_the_cause(call: Call, known: Known) -> None:
     begun = begin(call, UNLIKELY)
 
-    narrowed = call("troubleshoot_continue", session_id=begun.session_id, outcome="unclear")
+    narrowed = proceed(call, begun, "unclear")
 
     assert begun.root_cause.startswith("Unknown")
     assert narrowed.root_cause == (
@@ -112,16 +105,25 @@ def test_the_outcome_of_a_named_check_can_be_corrected(call: Call, known: Known)
         call("troubleshoot_continue", session_id=session, check="x", outcome="unclear")
 
 
+def test_an_outcome_that_is_sent_twice_counts_once(call: Call, known: Known) -> None:
+    """As by a client that lost the answer: it must not count for the check that is next."""
+    begun = begin(call)
+
+    once, twice = (proceed(call, begun, "not_as_expected") for _ in range(2))
+
+    assert twice == once
+    with pytest.raises(Invalid, match="check is required"):
+        call("troubleshoot_continue", session_id=begun.session_id, outcome="as_expected")
+
+
 def test_a_session_is_the_callers_own(call: Call, known: Known, caller: Caller) -> None:
-    session = begin(call).session_id
+    made = {"session_id": begin(call).session_id, "check": "disk-full:1"}
     for other in (
         dataclasses.replace(caller, principal="somebody"),
         dataclasses.replace(caller, entry=dataclasses.replace(caller.entry, name="other")),
     ):
         with pytest.raises(NotFound, match="there is no troubleshooting session with id"):
-            pipeline.call(
-                "troubleshoot_continue", {"session_id": session, "outcome": "unclear"}, other
-            )
+            pipeline.call("troubleshoot_continue", {**made, "outcome": "unclear"}, other)
 
 
 def hypothesis(name: str, log_odds: float, checks: int = 1) -> Hypothesis:
@@ -172,6 +174,27 @@ def test_rivals_of_one_that_stands_take_nothing_from_its_confidence() -> None:
 
     assert settled.standing is not None
     assert settled.confidence == settled.standing.probability
+
+
+@pytest.mark.parametrize(
+    ("log_odds", "outcomes", "stands"),
+    [
+        (-2.5, {"h0:0": "unclear", "h0:or:h1": "not_as_expected"}, False),
+        (-2.5, {"h0:0": "as_expected", "h0:or:h1": "not_as_expected"}, True),
+        (0.0, {"h0:0": "unclear", "h0:or:h1": "not_as_expected"}, True),
+    ],
+)
+def test_an_unlikely_cause_stands_only_if_its_own_sign_is_seen(
+    log_odds: float, outcomes: dict[str, narrowing.Outcome], stands: bool
+) -> None:
+    own = hypothesis("h0", log_odds)
+    rival = Check(id="h0:or:h1", about="h1", rival="h0", expect="x")
+    rivals = [own.model_copy(update={"checks": [*own.checks, rival]}), hypothesis("h1", -2.6, 0)]
+
+    narrowed = narrowing.narrow(rivals, outcomes)
+
+    assert [one.id for one in narrowed.hypotheses] == ["h0"]
+    assert (narrowed.standing is not None) == stands
 
 
 def test_a_session_of_an_earlier_version_can_be_continued() -> None:

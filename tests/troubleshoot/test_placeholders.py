@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import Call
-from tests.troubleshoot.conftest import Know
+from tests.troubleshoot.conftest import Know, proceed
 from troubleshoot import library, placeholders
 
 REFUSED = "network-connection-refused"
@@ -97,9 +97,9 @@ def test_a_confirmed_check_with_the_callers_value_settles_the_cause(
     call: Call, publish: Any
 ) -> None:
     publish(REFUSED)
-    session = begin(call, "Error: connect ECONNREFUSED 127.0.0.1:9095").session_id
+    begun = begin(call, "Error: connect ECONNREFUSED 127.0.0.1:9095")
 
-    settled = call("troubleshoot_continue", session_id=session, outcome="as_expected")
+    settled = proceed(call, begun, "as_expected")
 
     assert settled.is_settled
 
@@ -110,7 +110,7 @@ def test_without_a_value_a_check_names_what_is_missing_and_settles_nothing(
     publish(REFUSED)
     begun = begin(call, "java.net.ConnectException: Connection refused")
 
-    answered = call("troubleshoot_continue", session_id=begun.session_id, outcome="as_expected")
+    answered = proceed(call, begun, "as_expected")
 
     assert (begun.next_check.command, begun.next_check.placeholders) == (
         "ss -ltn | grep ':PORT'",
@@ -161,7 +161,7 @@ def test_a_check_that_gives_the_same_everywhere_settles_nothing(call: Call, publ
     publish("rust-mismatched-types")
     begun = begin(call, "error[E0308]: mismatched types\nexpected `u32`, found `&str`")
 
-    answered = call("troubleshoot_continue", session_id=begun.session_id, outcome="as_expected")
+    answered = proceed(call, begun, "as_expected")
 
     assert begun.next_check.command == "rustc --explain E0308"
     assert (begun.next_check.conclusive, answered.is_settled) == (False, False)

@@ -105,7 +105,8 @@ async def test_without_a_person_it_goes_on_as_guided(
     async with over_http(server, "2025-06-18") as session:
         over_mcp = json.loads(text_of(await session.call_tool("troubleshoot", ASKED)))
     over_rest = http.post("/api/v1/troubleshoot", json=ASKED).json()
-    arguments = {"session_id": over_rest["session_id"], "outcome": "as_expected"}
+    made = {"session_id": over_rest["session_id"], "check": over_rest["next_check"]["id"]}
+    arguments = {**made, "outcome": "as_expected"}
     narrowed = http.post("/api/v1/troubleshoot_continue", json=arguments).json()
 
     for result in (over_mcp, over_rest):
