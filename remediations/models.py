@@ -77,6 +77,7 @@ class Remediation(models.Model):
         ]
         indexes = [
             models.Index(fields=["-last_seen_at"], name="remediation_last_seen"),
+            models.Index(fields=["solution_digest"], name="remediation_solution"),
             GinIndex(fields=["tags"], name="remediation_tags"),
         ]
 

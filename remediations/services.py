@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Literal
 
 from django.db import IntegrityError
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
@@ -41,6 +41,8 @@ _CAPITALISED = re.compile(r"[A-Z][a-z]+(?=[^\w\s]*(?:\s|$))")
 _FULL_STOP = re.compile(r"(?<=[\w`'\")\]])[.!]$")
 REORDERED = 50
 """Candidates compared in detail beyond the limit, since that changes their order."""
+MAX_COMPARED = 20
+"""Records of the same fix that are compared with a new one."""
 
 Outcome = Literal["worked", "did_not_work", "outdated"]
 
@@ -87,11 +89,22 @@ def save(
     severity: str | None,
     stack_trace: str,
 ) -> Saved:
-    """Save a fix; the same fix of the same error strengthens the existing one."""
+    """Save a fix; the same fix of the same error strengthens the existing one.
+
+    Unless it is vague, an error without its stack is the same as one with any.
+    """
     read = reading.read(error_message, stack_trace, error_type)
     prepared = search.prepare(*read.found_by(solution))
     with limits.transaction():
         project = projects.resolve(caller, project_path, context) if project_path else None
+        same_fixes = Remediation.objects.filter(
+            solution_digest=digest_of(solution), project=project
+        )
+        alone = reading.read(error_message, "", error_type)
+        if not same_fixes.filter(fingerprint=read.fingerprint).exists() and (
+            known := _with_or_without_stack(same_fixes, alone, bool(stack_trace))
+        ):
+            return _seen_again(known)
         remediation, is_new = Remediation.objects.get_or_create(
             fingerprint=read.fingerprint,
             solution_digest=digest_of(solution),
@@ -112,6 +125,23 @@ def save(
             return _seen_again(remediation)
         search.store(DOMAIN, remediation.pk, remediation.project_id, prepared)
     return Saved(remediation, prepared.notice)
+
+
+def _with_or_without_stack(
+    same_fixes: QuerySet[Remediation], alone: Reading, has_stack: bool
+) -> Remediation | None:
+    """Return a fix of this error if it was saved with a stack and this is not, or vice versa.
+
+    A vague error needs its stack to be recognised.
+    """
+    if alone.is_vague:
+        return None
+    others = same_fixes.filter(stack_trace="") if has_stack else same_fixes.exclude(stack_trace="")
+    for other in others[:MAX_COMPARED]:
+        read = reading.read(other.error_message, "", other.error_type)
+        if read.fingerprint == alone.fingerprint:
+            return other
+    return None
 
 
 def digest_of(solution: str) -> str:

@@ -53,6 +53,48 @@ def test_without_a_project_it_is_shared(call: Call) -> None:
     assert not Project.objects.exists()
 
 
+REFUSED = BOOM | {"error_message": "connection refused by database"}
+STACK = "goroutine 1 [running]:\nmain.{}()\n\t/w/shop/main.go:12 +0x1d"
+
+
+@pytest.mark.parametrize("stacks", [("", "main"), ("main", "")])
+def test_an_error_without_its_stack_is_the_same(call: Call, stacks: tuple[str, str]) -> None:
+    for name in stacks:
+        call("remediation_save", **REFUSED, stack_trace=STACK.format(name) if name else "")
+
+    assert Remediation.objects.get().seen_count == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"error_message": "bang"},
+        {"error_type": "Bang"},
+        {"solution": "reinstall"},
+        {"project_path": "/w/shop"},
+    ],
+)
+def test_another_error_without_a_stack_is_kept_apart(call: Call, other: dict[str, str]) -> None:
+    call("remediation_save", **REFUSED, stack_trace=STACK.format("main"))
+    call("remediation_save", **REFUSED | other)
+
+    assert [kept.seen_count for kept in Remediation.objects.all()] == [1, 1]
+
+
+def test_other_stacks_are_other_errors(call: Call) -> None:
+    for name in ("main", "run"):
+        call("remediation_save", **REFUSED, stack_trace=STACK.format(name))
+
+    assert Remediation.objects.count() == 2
+
+
+def test_a_vague_error_without_its_stack_is_kept_apart(call: Call) -> None:
+    call("remediation_save", **BOOM, stack_trace=STACK.format("main"))
+    call("remediation_save", **BOOM)
+
+    assert Remediation.objects.count() == 2
+
+
 def test_saving_the_same_fix_again_strengthens_it(call: Call) -> None:
     first = call("remediation_save", **BOOM)
 
