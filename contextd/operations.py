@@ -52,7 +52,8 @@ class RelayedToolResult(Written):
     """The answer of another MCP server, in MCP's own format."""
 
     content: list[dict[str, Any]]
-    structured: dict[str, Any] | None = None
+    structured: Any = None
+    """Any JSON value; before 2026-07-28, MCP has objects only."""
     meta: dict[str, Any] | None = None
 
 

@@ -108,9 +108,14 @@ def failure(name: str, result: dict[str, Any]) -> UpstreamFailed:
     """Turn an error result into an exception with its best message, followed by its code."""
     structured = result.get("structuredContent")
     message = message_in(structured) or text_in(result) or raw(structured or result)
-    cause = structured or result
-    logger.warning("%s failed: %s", name, json.dumps(cause, ensure_ascii=False))
-    return UpstreamFailed(f"{name}: {message}{suffix(structured)}", cause=cause)
+    error = UpstreamFailed(f"{name}: {message}{suffix(structured)}", cause=structured or result)
+    log_failure(error.message, error.details["cause"])
+    return error
+
+
+def log_failure(message: str, cause: Any) -> None:
+    """Log an error with the upstream's whole answer; the log shortens very long ones."""
+    logger.warning("%s\n%s", message, json.dumps(cause, ensure_ascii=False))
 
 
 def message_in(structured: Any) -> str | None:

@@ -161,8 +161,10 @@ async def connect() -> hop.Client:
 
 def as_ours(failed: hop.Failed) -> ContextdError:
     category = _KNOWN.get(failed.category, UpstreamFailed)
-    details = {"cause": failed.cause} if failed.cause else {}
-    return category(failed.message, **details)
+    if failed.cause is None:
+        return category(failed.message)
+    answers.log_failure(failed.message, failed.cause)
+    return category(failed.message, cause=failed.cause)
 
 
 def control(action: str, namespace: str) -> str:

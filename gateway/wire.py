@@ -30,7 +30,6 @@ MAX_LINE_BYTES = 4 * 1024 * 1024
 MAX_SENT_LINE_BYTES = 64 * 1024 * 1024
 """Above the limit of client requests."""
 CHUNK_BYTES = 64 * 1024
-MAX_QUOTED_BYTES = 500
 NOT_SENT = -32015
 """The code of a request that the peer cannot have received."""
 REFUSED_REQUEST = {"category": "validation"}
@@ -47,8 +46,11 @@ class Peer:
 
     read: Callable[[], Awaitable[bytes]]
     write: Callable[[bytes], Awaitable[None]]
-    note: Callable[[str], None]
-    """Receives each line that is not a message, and why the connection was ended."""
+    note: Callable[[str], str]
+    """Receives each line that is not a message, and why the connection was ended.
+
+    Returns the text as it may be quoted.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,16 +128,12 @@ def message_in(line: bytes, peer: Peer) -> SessionMessage | None:
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
-        quoted = line[:MAX_QUOTED_BYTES].decode(errors="replace")
-        peer.note(f"not a message: {quoted}")
+        text = line.decode(errors="replace")
+        noted = peer.note(f"not a JSON-RPC message that can be read: {text}")
         request_id = salvage.call_answered_by(line)
         if request_id is None:
             return None
-        return refusal(
-            request_id,
-            PARSE_ERROR,
-            f"the answer is not a JSON-RPC message that can be read: {quoted}",
-        )
+        return refusal(request_id, PARSE_ERROR, f"the answer is {noted}")
     if isinstance(message, JSONRPCError) and message.id is None:
         peer.note(f"it refuses a message: {message.error.message}")
     return SessionMessage(message)

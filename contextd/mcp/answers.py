@@ -53,10 +53,16 @@ def relayed(result: RelayedToolResult, version: str) -> CallToolResult:
     return CallToolResult.model_validate(
         {
             "content": content,
-            "structuredContent": result.structured if has_structure(version) else None,
+            "structuredContent": structured_in(version, result.structured),
             "_meta": result.meta,
         }
     )
+
+
+def structured_in(version: str, structured: Any) -> Any:
+    """Return the structured result, or None if the version has no such results."""
+    is_allowed = isinstance(structured, dict) or version in MODERN_PROTOCOL_VERSIONS
+    return structured if has_structure(version) and is_allowed else None
 
 
 def failure(error: ContextdError, version: str) -> CallToolResult:

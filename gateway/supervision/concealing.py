@@ -1,6 +1,7 @@
 """Remove the values of an upstream's settings from what is reported about it."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 MIN_SECRET_CHARACTERS, MIN_WORD_CHARACTERS = 6, 8
 
@@ -15,6 +16,15 @@ def concealer(settings: Mapping[str, str]) -> Callable[[str], str]:
         return text
 
     return conceal
+
+
+def concealed(value: Any, conceal: Callable[[str], str]) -> Any:
+    """Return the JSON value with the function applied to each text and each name in it."""
+    if isinstance(value, str):
+        return conceal(value)
+    if isinstance(value, dict):
+        return {conceal(name): concealed(part, conceal) for name, part in value.items()}
+    return [concealed(part, conceal) for part in value] if isinstance(value, list) else value
 
 
 def _secrets_in(settings: Mapping[str, str]) -> list[tuple[str, str]]:

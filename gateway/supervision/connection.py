@@ -81,7 +81,7 @@ class Connection:
         self.last_used = time.monotonic()
         self._changed = changed
         self._concealed = concealing.concealer(plan.settings)
-        self._tail = Tail(self._concealed)
+        self._tail = Tail(self._concealed, plan.namespace)
         self._ended = anyio.Event()
         self._outcome: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None

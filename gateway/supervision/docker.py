@@ -200,11 +200,11 @@ def peer_of(stream: Stream, tail: Tail) -> Peer:
         while message := await stream.read_out():
             if message.stream != STDERR:
                 return bytes(message.data)
-            for line in message.data.decode(errors="replace").splitlines():
-                tail.note(line)
+            tail.read(message.data)
+        tail.end()
         return b""
 
-    return Peer(read, stream.write_in, tail.note)
+    return Peer(read, stream.write_in, tail.warn)
 
 
 async def end(container: DockerContainer, execution: Exec, stream: Stream, run: str) -> None:

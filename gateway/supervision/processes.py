@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import errno
+import logging
 import os
 import secrets
 import signal
@@ -16,7 +17,9 @@ import anyio
 import psutil
 from django.conf import settings
 
+from contextd import logs
 from contextd.embedded import addresses, parent
+from contextd.mcp.pipes import Lines
 from gateway import policy, wire
 from gateway.lost import Hopeless, Lost
 from gateway.services import Plan
@@ -33,17 +36,43 @@ LASTING_ERRORS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.ENOEXEC, errno.
 MAX_SWEEPS = 3
 MAX_TAIL_LINES = 20
 MAX_TAIL_LINE_CHARACTERS = 1000
+MAX_STDERR_LINE_BYTES = 64 * 1024
 
 
 class Tail:
     """Keeps an upstream's last output other than messages, for the report of a failure."""
 
-    def __init__(self, conceal: Callable[[str], str] = str) -> None:
+    def __init__(self, conceal: Callable[[str], str] = str, namespace: str = "upstream") -> None:
         self._lines: deque[str] = deque(maxlen=MAX_TAIL_LINES)
-        self._conceal = conceal
+        self._conceal, self._namespace = conceal, namespace
+        self._stderr = Lines(MAX_STDERR_LINE_BYTES)
 
-    def note(self, line: str) -> None:
-        self._lines.append(self._conceal(line.rstrip())[:MAX_TAIL_LINE_CHARACTERS])
+    def note(self, line: str) -> str:
+        """Keep the line; return it as kept, without secrets and of limited length."""
+        kept = self._conceal(line.rstrip())[:MAX_TAIL_LINE_CHARACTERS]
+        self._lines.append(kept)
+        return kept
+
+    def warn(self, line: str) -> str:
+        """Do what `note` does, and log the line, but only a few of many."""
+        kept = self.note(line)
+        # Each upstream has its own logger, since the limit is per logger.
+        logs.warn_seldom(logging.getLogger(f"{__name__}.{self._namespace}"), kept)
+        return kept
+
+    def read(self, chunk: bytes) -> None:
+        """Keep what was written to standard error, once its line is complete.
+
+        A part of a line may contain a part of a secret, which cannot be recognized.
+        """
+        for line in self._stderr.feed(chunk):
+            too_long = f"[a line of more than {MAX_STDERR_LINE_BYTES} bytes]"
+            self.note(too_long if line is None else line.decode(errors="replace"))
+
+    def end(self) -> None:
+        """Keep the last line, which has no line feed."""
+        if line := self._stderr.end():
+            self.note(line.decode(errors="replace"))
 
     def __str__(self) -> str:
         return "\n".join(self._lines)
@@ -104,7 +133,7 @@ def peer_of(process: asyncio.subprocess.Process, tail: Tail) -> Peer:
         to_process.write(line)
         await to_process.drain()
 
-    return Peer(partial(piped(process.stdout).read, wire.CHUNK_BYTES), write, tail.note)
+    return Peer(partial(piped(process.stdout).read, wire.CHUNK_BYTES), write, tail.warn)
 
 
 def piped(stream: Stream | None) -> Stream:
@@ -116,14 +145,9 @@ def piped(stream: Stream | None) -> Stream:
 
 async def listen(process: asyncio.subprocess.Process, tail: Tail) -> None:
     """Read standard error continuously, since a full pipe would block the program."""
-    rest = b""
     while chunk := await piped(process.stderr).read(wire.CHUNK_BYTES):
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines:
-            tail.note(line.decode(errors="replace"))
-        rest = rest[-MAX_TAIL_LINE_CHARACTERS:]
-    if rest:
-        tail.note(rest.decode(errors="replace"))
+        tail.read(chunk)
+    tail.end()
 
 
 async def end(process: asyncio.subprocess.Process, run: str) -> None:

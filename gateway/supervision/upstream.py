@@ -13,10 +13,11 @@ from typing import Any, NoReturn, Protocol
 
 from django.utils import timezone
 
+from gateway.hop import Failed
 from gateway.lost import Hopeless, Lost, Replaced, Unsaved
 from gateway.models import Isolation, Kind, State
 from gateway.services import Plan
-from gateway.supervision import failures, results, transports
+from gateway.supervision import concealing, failures, results, transports
 from gateway.supervision.connection import Connection
 from gateway.supervision.exchange import Exchange
 
@@ -108,7 +109,17 @@ class SupervisedUpstream:
             raise Lost(self.reason)
 
     async def perform(self, exchange: Exchange) -> dict[str, Any]:
-        """Return the checked result. Raises Failed."""
+        """Return the checked result. Raises Failed. No error contains a value of a setting."""
+        settings = with_headers(self.plan, exchange.asked.headers).settings
+        conceal = concealing.concealer(settings)
+        try:
+            result = await self._perform_checked(exchange)
+        except Failed as failed:
+            cause = concealing.concealed(failed.cause, conceal)
+            raise Failed(conceal(failed.message), failed.category, cause) from None
+        return concealing.concealed(result, conceal) if result.get("isError") else result
+
+    async def _perform_checked(self, exchange: Exchange) -> dict[str, Any]:
         asked = exchange.asked
         result = await self._perform(exchange)
         is_call = asked.method == results.CALL

@@ -27,6 +27,7 @@ tools: dict[str, dict[str, Any]] = {
         "vanish", "environment", "pid", "spawn", "progress", "cancelled", "grow", "picture",
         "link", "ask_person", "ask_model", "headers", "mumble", "held", "compressed", "status",
         "deep", "digits", "bytes", "late_id", "nameless", "another", "stubborn", "wait",
+        "sequence",
     )
 }  # fmt: skip
 tools["add"] = {"name": "add", "inputSchema": OBJECT, "outputSchema": SUM}
@@ -105,6 +106,10 @@ def wedge(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
 def wait(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
     signal.sigwait({signal.SIGUSR1})
     return text("waited")
+
+
+def sequence(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    return {**text("one and two"), "structuredContent": [1, 2]}
 
 
 def mumble(arguments: dict[str, Any], meta: dict[str, Any]) -> Any:

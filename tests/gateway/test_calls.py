@@ -49,18 +49,50 @@ def test_a_failure_is_told_by_its_best_message(add: Add, call: Call) -> None:
     assert caught.value.details["cause"] == told
 
 
-def test_an_error_of_the_protocol_is_told_too(add: Add, call: Call) -> None:
+def test_an_error_of_the_protocol_is_reported_and_logged(
+    add: Add, call: Call, caplog: pytest.LogCaptureFixture
+) -> None:
     add()
 
     with pytest.raises(UpstreamFailed, match=r"odd:refuse: no such thing \(code=-32602\)"):
-        call("odd:refuse")
+        call("odd:refuse", data={"reason": "sold out"})
+
+    assert '"data": {"reason": "sold out"}' in caplog.text
 
 
-def test_a_result_that_breaks_its_schema_is_refused(add: Add, call: Call) -> None:
+def test_a_result_that_breaks_its_schema_is_refused_and_logged(
+    add: Add, call: Call, caplog: pytest.LogCaptureFixture
+) -> None:
     add()
 
     with pytest.raises(UpstreamFailed, match=r"odd:lie: .*sum: 'many' is not of type 'integer'"):
         call("odd:lie")
+
+    assert '"structuredContent": {"sum": "many"}' in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("odd:fail", {"structured": {"detail": "no hush-hush", "hush-hush": ["hush-hush"]}}),
+        ("odd:refuse", {"message": "no hush-hush", "data": {"key": "hush-hush"}}),
+    ],
+)
+def test_errors_do_not_contain_values_of_settings(
+    add: Add,
+    call: Call,
+    caplog: pytest.LogCaptureFixture,
+    name: str,
+    arguments: dict[str, object],
+) -> None:
+    add(settings={"KEY": "hush-hush"})
+
+    with pytest.raises(UpstreamFailed, match=r"no \[KEY\]") as caught:
+        call(name, **arguments)
+
+    assert "[KEY]" in str(caught.value.details["cause"])
+    assert "hush" not in str(caught.value.details)
+    assert "hush" not in caplog.text
 
 
 def test_a_call_that_takes_too_long_is_ended_and_cancelled(add: Add, call: Call) -> None:
@@ -110,10 +142,14 @@ def test_calls_are_in_the_audit_under_their_canonical_name(add: Add, call: Call)
     assert AuditEntry.objects.get(operation="odd:echo").outcome == "ok"
 
 
-def test_what_is_printed_beside_messages_is_skipped(add: Add, call: Call) -> None:
-    add()
+def test_what_is_printed_beside_messages_is_skipped_and_logged(
+    add: Add, call: Call, caplog: pytest.LogCaptureFixture
+) -> None:
+    add("talkative", settings={"KEY": "listening!"})
 
-    assert call("odd:chatter").content[0]["text"] == "said"
+    assert call("talkative:chatter").content[0]["text"] == "said"
+    (record,) = [record for record in caplog.records if record.name.endswith(".talkative")]
+    assert "Server is [KEY]" in record.getMessage()
 
 
 def test_what_is_no_answer_ends_the_call_at_once(add: Add, call: Call) -> None:

@@ -44,6 +44,25 @@ def test_a_client_lists_calls_and_hears_of_progress(server: Server, add: Add, ve
     assert heard == [(1, 2), (2, 2)]
 
 
+@pytest.mark.parametrize(
+    ("version", "structured"), [("2025-11-25", None), (MODERN_VERSION, [1, 2])]
+)
+def test_a_structured_result_that_is_no_object_is_text_where_the_version_has_no_other(
+    server: Server, add: Add, version: str, structured: Any
+) -> None:
+    add()
+
+    async def use() -> Any:
+        async with over_http(server, version) as session:
+            return await session.call_tool("odd__sequence", {})
+
+    result = asyncio.run(use())
+
+    assert not result.is_error
+    assert text_of(result) == "- 1\n- 2\n"
+    assert result.structured_content == structured
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_call_that_is_cancelled_is_cancelled_there(
     server: Server, add: Add, version: str

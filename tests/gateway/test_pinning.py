@@ -160,7 +160,7 @@ def test_a_list_without_tools_is_a_fault_and_changes_nothing(add: Add, call: Cal
     add()
     call("odd:vanish")
 
-    with pytest.raises(UpstreamFailed, match="it lists no tools, but had 34 before"):
+    with pytest.raises(UpstreamFailed, match=r"it lists no tools, but had \d+ before"):
         link.control("refresh", "odd")
 
     assert "odd:echo" in offered()

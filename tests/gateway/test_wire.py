@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -12,6 +13,9 @@ from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
 from gateway import wire
+from gateway.supervision import processes
+from gateway.supervision.concealing import concealer
+from gateway.supervision.processes import Tail
 from gateway.wire import Incoming, Outgoing, Peer
 
 Use = Callable[[Incoming, Outgoing], Awaitable[Any]]
@@ -33,7 +37,7 @@ def with_peer(written: list[Any], use: Use) -> Any:
         written.extend(json.loads(part) for part in line.splitlines())
 
     async def run() -> Any:
-        async with wire.connected(Peer(read, write, print)) as (incoming, outgoing):
+        async with wire.connected(Peer(read, write, str)) as (incoming, outgoing):
             return await use(incoming, outgoing)
 
     return asyncio.run(run())
@@ -122,7 +126,8 @@ def test_an_answer_to_nobody_ends_the_connection_with_the_reason(line: bytes) ->
             await asyncio.Event().wait()
             return b""
 
-        async with wire.connected(Peer(read, nothing, noted.append), ended) as (incoming, _):  # type: ignore[arg-type]
+        peer = replace(silent_peer(noted), read=read)
+        async with wire.connected(peer, ended) as (incoming, _):  # type: ignore[arg-type]
             with pytest.raises(anyio.EndOfStream):
                 await incoming.receive()
 
@@ -138,7 +143,7 @@ def test_a_request_after_the_end_is_reported_as_not_sent() -> None:
             raise BrokenPipeError
 
         ended = anyio.Event()
-        async with wire.connected(Peer(asyncio.Event().wait, write, print), ended) as (_, outgoing):  # type: ignore[arg-type]
+        async with wire.connected(Peer(asyncio.Event().wait, write, str), ended) as (_, outgoing):  # type: ignore[arg-type]
             request = SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=1, method="a"))
             await outgoing.send(request)
             await ended.wait()
@@ -167,4 +172,38 @@ async def nothing(*_: object) -> bytes:
 
 
 def silent_peer(noted: list[str]) -> Peer:
-    return Peer(nothing, nothing, noted.append)  # type: ignore[arg-type]
+    def note(line: str) -> str:
+        noted.append(line)
+        return line
+
+    return Peer(nothing, nothing, note)  # type: ignore[arg-type]
+
+
+SECRET = "hush-hush-" * 20
+
+
+def test_a_quoted_answer_is_cut_after_its_secrets_are_replaced() -> None:
+    tail = Tail(concealer({"KEY": SECRET}))
+    line = f'{{"jsonrpc":"2.0","id":0,"result":{"x" * 900} {SECRET}'.encode()
+
+    message = wire.message_in(line, Peer(nothing, nothing, tail.note))  # type: ignore[arg-type]
+
+    assert message
+    assert isinstance(message.message, JSONRPCError)
+    assert "the answer is not a JSON-RPC message" in message.message.error.message
+    assert "hush" not in message.message.error.message
+
+
+def test_a_secret_in_a_long_line_of_standard_error_is_replaced() -> None:
+    tail = Tail(concealer({"KEY": SECRET}))
+
+    tail.read(b"x" * 900 + SECRET.encode()[:50])
+    tail.read(SECRET.encode()[50:] + b"x" * 980)
+    tail.read(b"\n" + b"y" * processes.MAX_STDERR_LINE_BYTES + SECRET.encode())
+    tail.read(b"\nlast")
+    tail.end()
+
+    first, second, last = str(tail).splitlines()
+    assert first.startswith("x" * 900 + "[KEY]xxx")
+    assert second == f"[a line of more than {processes.MAX_STDERR_LINE_BYTES} bytes]"
+    assert last == "last"
