@@ -32,11 +32,14 @@ def modern(method: str, **params: Any) -> dict[str, Any]:
 
 
 def open_session(
-    http: httpx2.Client, headers: dict[str, str] | None = None, capabilities: Any = None
+    http: httpx2.Client,
+    headers: dict[str, str] | None = None,
+    capabilities: Any = None,
+    version: str = "2025-11-25",
 ) -> dict[str, str]:
-    """Open a session of 2025-11-25, and return its headers."""
+    """Open a session, and return its headers."""
     headers = headers or {}
-    response = http.post("/mcp", json=initialize("2025-11-25", capabilities), headers=headers)
+    response = http.post("/mcp", json=initialize(version, capabilities), headers=headers)
     session = {"Mcp-Session-Id": response.headers["mcp-session-id"], **headers}
     ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     assert http.post("/mcp", json=ready, headers=session).status_code == 202

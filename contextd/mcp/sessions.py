@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 
 class CallEnded(NotFound):
-    """The call that the client answers or resumes has ended."""
+    """The call that the client answers or resumes has ended, at least in this process."""
 
     status = 410
 
@@ -169,7 +169,10 @@ class Sessions(sdk.SessionManager):
         last_event = Headers(scope=scope).get(LAST_EVENT)
         if last_event is not None and not held.replay.has(last_event):
             if not replay.is_of_standalone_stream(last_event):
-                raise CallEnded("the stream of this call has ended: call again")
+                raise CallEnded(
+                    "this stream cannot be resumed here: it has ended, or its call runs in another "
+                    "server process. Find out what the call has changed before you repeat it"
+                )
             scope = without(LAST_EVENT, scope)
         if scope["method"] == "GET":
             await self._peers.publish(bus.StreamOpened(session=held.id))

@@ -30,7 +30,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`session` is the HTTP answer up to 2025-11-25, `modern` that of 2026-07-28."""
+    """`session` is the HTTP answer up to 2025-11-25, `modern` that of 2026-07-28.
+
+    `version` is that of the session, None for a request without one. The headers in `twice` are
+    sent twice.
+    """
 
     title: str
     content: Any
@@ -38,6 +42,9 @@ class Case:
     modern: Answer | None
     stdio: Answer | None
     headers: dict[str, str] = field(default_factory=dict)
+    method: str = "POST"
+    version: str | None = "2025-11-25"
+    twice: tuple[tuple[str, str], ...] = ()
 
     def body(self, *, is_modern: bool) -> Any:
         """Return bytes unchanged, and a message with the envelope of its version."""
@@ -59,6 +66,8 @@ def http(status: int, code: int | None = -32600) -> tuple[Answer, Answer, None]:
 
 PING = rpc("ping")
 LISTING = rpc("tools/list")
+NOTICE = {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}
+ANSWER = {"jsonrpc": "2.0", "id": "nobody-7", "result": {}}
 
 CASES = [
     Case("not JSON", b"{", *both(-32700)),
@@ -71,6 +80,8 @@ CASES = [
     Case("`id` is true", {**LISTING, "id": True}, *both(-32600)),
     Case("`id` is 1.5", {**LISTING, "id": 1.5}, *both(-32600)),
     Case("a batch in a version other than 2025-03-26", [PING], *both(-32600)),
+    Case("a batch without messages", [], *both(-32600), version="2025-03-26"),
+    Case("a batch of 101 messages", [PING] * 101, *both(-32600), version="2025-03-26"),
     Case("larger than 10 MB", TOO_LARGE, *http(413)[:2], Answer(-32600)),
     Case(
         "unknown method",
@@ -100,13 +111,20 @@ CASES = [
         Answer(-32601, 404, has_id=True),
         Answer(-32600, has_id=True),
     ),
+    Case("an HTTP method other than POST, GET, DELETE", LISTING, *http(405), method="PUT"),
+    Case("`X-MCP-Context` sent twice", LISTING, *http(400), twice=(("X-MCP-Context", "default"),)),
     Case("`Content-Type: text/plain`", LISTING, *http(415), {"Content-Type": "text/plain"}),
     Case(
         "`Accept` without `text/event-stream`", LISTING, *http(406), {"Accept": "application/json"}
     ),
     Case("`Host` of another site", LISTING, *http(421), {"Host": "evil.example"}),
     Case("`Origin` of another site", LISTING, *http(403), {"Origin": "https://evil.example"}),
-    Case("invalid token", LISTING, *http(401), {"Authorization": "Bearer wrong"}),
+    Case(
+        "unknown, expired or revoked token, or JWT that is not valid here",
+        LISTING,
+        *http(401),
+        {"Authorization": "Bearer wrong"},
+    ),
     Case("unknown context", LISTING, *http(404), {"X-MCP-Context": "no-such"}),
     Case(
         "unknown session",
@@ -116,6 +134,10 @@ CASES = [
         None,
         {"Mcp-Session-Id": "0" * 32},
     ),
+    Case("a request without a session", LISTING, Answer(-32600, 400), None, None, version=None),
+    Case("a notification without a session", NOTICE, Answer(-32600, 400), None, None, version=None),
+    Case("an answer without a session", ANSWER, Answer(-32600, 400), None, None, version=None),
+    Case("an answer to no question", ANSWER, Answer(-32600, 410), Answer(-32600, 400), None),
     Case(
         "unknown version in `MCP-Protocol-Version`",
         {**LISTING, "params": {"_meta": {**ENVELOPE, f"{PREFIX}protocolVersion": "2099-01-01"}}},

@@ -22,11 +22,6 @@ def title(case: Case) -> str:
     return case.title
 
 
-@pytest.fixture
-def session(http: httpx2.Client) -> dict[str, str]:
-    return open_session(http)
-
-
 def given(response: httpx2.Response) -> Answer:
     answer = answer_of(response)
     return Answer(answer["error"]["code"], response.status_code, answer["id"] is not None)
@@ -37,10 +32,11 @@ def sent(content: Any) -> bytes:
 
 
 @pytest.mark.parametrize("case", OF_SESSIONS, ids=title)
-def test_on_a_session(http: httpx2.Client, session: dict[str, str], case: Case) -> None:
+def test_on_a_session(http: httpx2.Client, case: Case) -> None:
+    session = open_session(http, version=case.version) if case.version else {}
     headers = {"Content-Type": "application/json", **session, **case.headers}
 
-    response = http.post("/mcp", content=sent(case.body(is_modern=False)), headers=headers)
+    response = send(http, case, case.body(is_modern=False), headers)
 
     assert given(response) == case.session
 
@@ -53,9 +49,14 @@ def test_without_sessions(http: httpx2.Client, case: Case) -> None:
         headers["Mcp-Method"] = str(body.get("method"))
         headers["Mcp-Name"] = str(body.get("params", {}).get("name"))
 
-    response = http.post("/mcp", content=sent(body), headers={**headers, **case.headers})
+    response = send(http, case, body, {**headers, **case.headers})
 
     assert given(response) == case.modern
+
+
+def send(http: httpx2.Client, case: Case, body: Any, headers: dict[str, str]) -> httpx2.Response:
+    every = [*headers.items(), *(pair for pair in case.twice for _ in range(2))]
+    return http.request(case.method, "/mcp", content=sent(body), headers=every)
 
 
 @pytest.fixture(scope="module")
