@@ -393,4 +393,4 @@ def test_the_stream_of_a_call_that_is_gone_is_refused(other: httpx2.Client) -> N
     response = other.get("/mcp", headers=resumed)
 
     assert response.status_code == 410
-    assert "call again" in response.json()["error"]["message"]
+    assert "cannot be resumed here" in response.json()["error"]["message"]
