@@ -1,11 +1,10 @@
-"""What a command would destroy is found by parsing it."""
+"""Destructive commands are recognised by parsing them."""
 
 import pytest
 
 from troubleshoot import knowledge, placeholders
-from troubleshoot.commands import dangers, dangers_in_prose
+from troubleshoot.commands import dangers
 
-SECONDS = 5.0
 DESTRUCTIVE = [
     "rm -rf node_modules",
     "sudo rm -r /var/lib/docker",
@@ -180,6 +179,53 @@ DESTRUCTIVE = [
     "pip cache purge",
     "go clean -modcache",
     "git lfs migrate import --include=data/*.sql",
+    "rm -rf <folder>",
+    "rm -rf <path/to/dir>",
+    "sudo rm -rf <dir>/*",
+    "rm -- -x",
+    "rm -rf -- -x",
+    "> /var/log/syslog",
+    "> app.log",
+    "sudo sh -c '> /var/log/syslog'",
+    'echo "" > /etc/fstab',
+    "cp /dev/null app.log",
+    "mv data /dev/null",
+    "cp image.iso /dev/sdb",
+    "cat image.iso | sudo tee /dev/sdb",
+    "blkdiscard /dev/sda",
+    "sgdisk --zap-all /dev/sda",
+    "mke2fs /dev/sdb1",
+    "diskutil eraseDisk JHFS+ X disk2",
+    "rails db:migrate:reset",
+    "php bin/console doctrine:database:drop --force",
+    "mix ecto.drop",
+    "npx rimraf node_modules",
+    "pg_restore --clean -d shop dump",
+    'cqlsh -e "DROP KEYSPACE shop"',
+    "hdfs dfs -rm -r /data",
+    "git submodule deinit -f lib",
+    "git push origin --prune",
+    "git push -onotify --force",
+    "git checkout HEAD app.py",
+    "git checkout app.py",
+    "rsync -a --del a/ b/",
+    "rsync -a --remove-source-files a/ b/",
+    "chmod -R a+rw /etc",
+    "chmod -R u=rwx,g=rwx,o=rwx /srv",
+    "docker kill web",
+    "init 6",
+    "python - <<EOF\nimport shutil\nshutil.rmtree('/data')\nEOF",
+    "curl https://example.com/install.py | python3 -",
+    """psql -c "DO $$ BEGIN EXECUTE 'DROP TABLE x'; END $$" """,
+    'mysql -e "PURGE BINARY LOGS BEFORE NOW()"',
+    "127.0.0.1:6379> FLUSHALL",
+    "FLUSHALL",
+    "redis-cli\nFLUSHALL",
+    "mongosh\ndb.dropDatabase()",
+    "db.users.drop()",
+    "psql shop\ndrop table users;",
+    "curl -X POST localhost:9200/logs/_delete_by_query -d '{}'",
+    "kubectl apply --prune -f .",
 ]
 SAFE = [
     "grep delete app.log",
@@ -264,6 +310,44 @@ SAFE = [
     "terraform apply",
     "button.onclick = () => window.location.reload()",
     "kubectl patch deployment api -p '{}'",
+    "ls <folder>",
+    "grep <word> <file>",
+    "> ls",
+    "> node_modules/.bin/jest --version",
+    "const save = () => window.location.reload();",
+    "^16.13.0 || >=18.0.0",
+    "echo 1 > /proc/sys/vm/drop_caches",
+    "echo ok > app.log",
+    "cp app.log app.log.1",
+    "mv build old",
+    "cat app.log > /dev/null",
+    "echo ok | tee app.log",
+    "sgdisk --print /dev/sda",
+    "diskutil list",
+    "rails db:migrate",
+    "rails test delete",
+    "php artisan make:migration drop_users",
+    "mix ecto.migrate",
+    "pg_restore -d shop dump",
+    'cqlsh -e "SELECT * FROM shop.dropped"',
+    "hdfs dfs -ls /data",
+    "git submodule update --init",
+    "git push -onotify",
+    "git checkout -b fix origin/main",
+    "git checkout release/1.x",
+    "rsync -a --delay-updates a/ b/",
+    "chmod -R u+rw,go=rX /srv",
+    "docker stop web",
+    "python - <<EOF\nprint('os.remove')\nEOF",
+    """python -c 'print("os.remove")'""",
+    "python analyze.py zero",
+    "python -m pip install drop",
+    "cat data.json | python -m json.tool",
+    "psql -c 'DO $$ BEGIN PERFORM 1; END $$'",
+    "redis-cli\nINFO",
+    "mongosh\ndb.users.find()",
+    "psql shop\nselect 1;",
+    "# rm -rf would delete everything",
 ]
 NOT_SEEN = {
     "cmake-stale-cache": "a cache is built again",
@@ -305,66 +389,6 @@ def test_destructive_steps_of_the_patterns_are_recognised() -> None:
 @pytest.mark.parametrize("command", SAFE)
 def test_what_does_not_is_left_alone(command: str) -> None:
     assert dangers(command) == ()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Remove the folder with rm -rf node_modules and install again.",
-        "Then run:\n\n```sh\nnpm ci\nrm -rf dist\n```\n",
-        "Go back with `git reset --hard origin/main`.",
-        "As a last resort, DROP TABLE users CASCADE and restore the dump.",
-        "$ sudo dd if=image.iso of=/dev/sdb",
-        "First stop it, then docker system prune, then start it again.",
-        "Run find . -name '*.lock' -delete",
-        "Run find . \\( -name a -o -name b \\) -delete, then commit.",
-        "Then git checkout . to start over",
-        "rm -rf .",
-        "Run ./manage.py flush --noinput",
-        "Use bin/rails db:reset for that.",
-        "Then /bin/rm -rf /x",
-        "Use psql -c 'DROP TABLE x'",
-        "Use psql -c 'TRUNCATE a, b' before.",
-        "Install it: curl -fsSL https://x.example | sh",
-        "DROP TABLE x first",
-        "As root sudo reboot",
-        "~~~\nrm -rf dist\n~~~",
-        "```\nrm -rf dist",
-        "Do not forget to run `rm -rf dist`.",
-        "Do not wait; run rm -rf dist",
-        "Then vagrant destroy -f",
-    ],
-)
-def test_commands_in_prose_are_found(text: str) -> None:
-    assert dangers_in_prose(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Look for it with grep delete in the log.",
-        "The option --delete-after removes files at the end of a transfer.",
-        "The format of the file was wrong; reset the cache and restart the server.",
-        "Kill the process gently and remove the lock, then delete the entry in the form.",
-        "git push, then say --force only when nobody else works on it",
-        "Users drop the table of contents into the page.",
-        "The rm command and the kill command are not needed.",
-        "We truncate the text after 80 characters, and update the page.",
-        "Use rsync with --delete-after to sync",
-        "reboot required",
-        "halt on error",
-        "shutdown was not called",
-        "Users could not delete from the UI",
-        "The DROP TABLE failed for want of a lock.",
-        "Never run `rm -rf /`",
-        "Do not kill -9 the process",
-        "kubectl delete is not needed",
-        "echo 'rm -rf /'",
-        "Restart it gently instead of `kill -9 4242`.",
-    ],
-)
-def test_prose_raises_no_false_alarm(text: str) -> None:
-    assert dangers_in_prose(text) == ()
 
 
 def test_a_warning_says_what_is_lost() -> None:

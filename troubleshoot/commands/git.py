@@ -1,5 +1,7 @@
 """What commands of git lose."""
 
+import re
+
 from troubleshoot.commands.rules import Rule, always, with_options, with_words
 from troubleshoot.commands.shell import Invocation
 
@@ -7,21 +9,30 @@ _WITH_VALUE = {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-p
 UNCOMMITTED = "changes that are not committed are lost"
 
 
+# `notes.txt`, but not the branches `v1.x` and `feature/login`
+_FILE = re.compile(r"(?:.*/)?\w*[A-Za-z_-]\.(?:[ch]|[a-z]{2,5})")
+
+
 def pushes(invocation: Invocation) -> str | None:
-    if "-n" in invocation.options:
+    given = tuple(word for word in invocation.arguments if not word.startswith("-o"))
+    options = Invocation("git", given).options
+    if "-n" in options:
         return None
     words = [word for word in invocation.operands if word != "push"][1:]
-    forced = {"-f", "--force", "--mirror", "--force-with-lease"} & invocation.options
+    forced = {"-f", "--force", "--mirror", "--force-with-lease"} & options
     if forced or any(word.startswith("+") for word in words):
         return "it replaces history at the remote; commits of others may be lost"
-    if {"--delete", "-d"} & invocation.options or any(word.startswith(":") for word in words):
+    if {"--delete", "-d", "--prune"} & options or any(word.startswith(":") for word in words):
         return "it deletes a branch or tag at the remote"
     return None
 
 
 def checks_out(invocation: Invocation) -> str | None:
-    forced = {"-f", "--force"} & invocation.options
-    return UNCOMMITTED if forced or {"--", "."} & set(invocation.arguments) else None
+    options, words = invocation.options, invocation.operands[1:]
+    creates = options & {"-b", "-B", "-t", "--orphan", "--track"}
+    names_files = (len(words) > 1 and not creates) or any(map(_FILE.fullmatch, words))
+    forced = options & {"-f", "--force"} or {"--", "."} & set(invocation.arguments)
+    return UNCOMMITTED if forced or names_files else None
 
 
 def restores(invocation: Invocation) -> str | None:
@@ -62,13 +73,14 @@ _GIT: dict[str, Rule] = {
     ),
     "gc": with_options("commits on no branch are deleted now", "--prune"),
     "prune": always("commits on no branch are deleted now"),
+    "submodule": with_options("changes in the submodule are lost", "-f", "--force"),
     "update-ref": with_options("it deletes a reference", "-d"),
     "worktree": with_options("changes in the work tree are lost", "--force", "-f"),
 }
 
 
 def git(invocation: Invocation) -> str | None:
-    """Its options stand before the command: `git -C folder -c key=value reset --hard`."""
+    """Judge the command behind the options of git: `git -C folder -c key=value reset --hard`."""
     words = list(invocation.arguments)
     while words and words[0].startswith("-"):
         del words[: 2 if words[0] in _WITH_VALUE else 1]

@@ -1,9 +1,8 @@
-"""What programs do to clusters, containers, infrastructure and cloud accounts."""
+"""What commands lose in clusters, containers, infrastructure and cloud accounts."""
 
 import re
 
 from troubleshoot.commands.rules import (
-    LOOKING,
     command_words,
     first_of,
     unless_looking,
@@ -11,13 +10,17 @@ from troubleshoot.commands.rules import (
     with_words,
 )
 from troubleshoot.commands.shell import Invocation
+from troubleshoot.commands.verbs import by_platform_verb
 
 
 def synchronizes(invocation: Invocation) -> str | None:
-    deletes = any(option.startswith("--delete") for option in invocation.options)
-    if not deletes or "-n" in invocation.options:
+    options = invocation.options
+    if "-n" in options:
         return None
-    return "it deletes at the target what the source does not have"
+    if "--remove-source-files" in options:
+        return "it deletes the files at the source"
+    deletes = "--del" in options or any(option.startswith("--delete") for option in options)
+    return "it deletes at the target what the source does not have" if deletes else None
 
 
 def replaces_by_force(invocation: Invocation) -> str | None:
@@ -45,6 +48,7 @@ CLUSTER = first_of(
     replaces_by_force,
     patches_finalizers,
     evicts,
+    with_options("it deletes objects that the files do not name", "--prune"),
 )
 CONTAINERS = first_of(
     with_words(
@@ -57,6 +61,7 @@ CONTAINERS = first_of(
         *("volume rm", "volume remove", "volume prune"),
     ),
     with_words("it deletes containers or images", "rm", "rmi", "container rm", "image rm"),
+    with_words("the process cannot save its work or clean up", "kill", "container kill"),
     lambda invocation: (
         "it deletes the volumes with the data in them"
         if "down" in invocation.operands and {"-v", "--volumes"} & invocation.options
@@ -79,21 +84,4 @@ INFRASTRUCTURE = first_of(
     with_words("it overwrites what is known of the deployment", "state push"),
     replaces_resources,
 )
-# Options of these that take no value; behind any other the next word is one.
-_CLOUD_FLAGS = {
-    "--quiet", "--recursive", "--yes", "--force", "--debug", "--verbose", "--no-verify-ssl",
-    "--no-paginate", "--no-sign-request", "--no-cli-pager", "--only-show-errors", "--no-wait",
-    "--dryrun", "--async", "--app-only",
-}  # fmt: skip
-_CLOUD_REMOVES = {"rb", "rm", "pg:reset"}
-
-
-def cloud(invocation: Invocation) -> str | None:
-    options = {word for word in invocation.arguments if word.startswith("--") and "=" not in word}
-    for word in invocation.words(options - _CLOUD_FLAGS):
-        verb = word.split("-")[0].split(":")[-1]
-        if verb in {"delete", "terminate", "purge", "destroy", "remove"} or word in _CLOUD_REMOVES:
-            return "it deletes resources of the cloud account"
-        if verb in LOOKING | {"read", "filter", "head", "lookup", "scan", "query", "wait", "tail"}:
-            return None
-    return synchronizes(invocation)
+CLOUD = first_of(synchronizes, by_platform_verb)

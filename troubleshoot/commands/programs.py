@@ -1,57 +1,31 @@
-"""What programs do that cannot be undone."""
+"""The rules of all programs: what they do that cannot be undone."""
 
 import re
 from itertools import pairwise
 
+from troubleshoot.commands import files, windows
 from troubleshoot.commands.git import git
 from troubleshoot.commands.platforms import (
+    CLOUD,
     CLUSTER,
     CONTAINERS,
     INFRASTRUCTURE,
-    cloud,
     synchronizes,
 )
 from troubleshoot.commands.rules import (
     Rule,
     always,
     first_of,
+    unless,
     with_options,
     with_words,
 )
 from troubleshoot.commands.shell import Invocation
-from troubleshoot.commands.verbs import by_verb
-
-_DEVICE = re.compile(r"/dev/(?:sd|nvme|vd|xvd|hd|mmcblk|mapper/|disk|dm-|md)\w*")
-_WIDE_OPEN = re.compile(r"0?[0-7]?(?:777|666|000)|(?:a|[ugo]*o[ugo]*)?[+=]rwxX?")
-
-
-def removes_files(invocation: Invocation) -> str | None:
-    if not invocation.operands:
-        return None
-    if invocation.options & {"-r", "-R", "--recursive"}:
-        return f"it deletes {' '.join(invocation.operands)[:80]} with all that is in there"
-    return f"it deletes {' '.join(invocation.operands)[:80]}"
-
-
-def opens_wide(invocation: Invocation) -> str | None:
-    if not any(_WIDE_OPEN.fullmatch(word) for word in invocation.operands[:1]):
-        return None
-    return "it lets everybody on the machine change these files, and the modes before are lost"
-
-
-def changes_many(invocation: Invocation) -> str | None:
-    recursive = invocation.options & {"-R", "--recursive"}
-    system = any(re.fullmatch(r"/(?:etc|usr|bin|lib|var|opt)?/?", w) for w in invocation.operands)
-    return "it changes the owner of system files" if recursive and system else None
-
-
-def writes_device(invocation: Invocation) -> str | None:
-    target = next((word[3:] for word in invocation.arguments if word.startswith("of=")), "")
-    return f"it overwrites {target}" if target and target != "/dev/null" else None
+from troubleshoot.commands.verbs import by_platform_verb
 
 
 def kills(invocation: Invocation) -> str | None:
-    """`-9`, `-s KILL`, `-n 9`, `--signal=SIGKILL`."""
+    """Look for `-9`, `-s KILL`, `-n 9`, `--signal=SIGKILL`."""
     arguments = invocation.arguments
     options = [argument for argument in arguments if argument.startswith("-")]
     values = {option.partition("=")[2] or option.lstrip("-") for option in options}
@@ -64,11 +38,6 @@ def kills(invocation: Invocation) -> str | None:
 
 def finds_and_deletes(invocation: Invocation) -> str | None:
     return "it deletes every file it finds" if "-delete" in invocation.arguments else None
-
-
-def unless(rule: Rule, *options: str) -> Rule:
-    """Options that make it only look, or take back what was planned."""
-    return lambda invocation: None if invocation.options & set(options) else rule(invocation)
 
 
 _PACKAGES = with_words(
@@ -95,7 +64,7 @@ _OF_CONNECTION = {
 
 
 def serves_keys(invocation: Invocation) -> str | None:
-    given = " ".join(invocation.words(_OF_CONNECTION))
+    given = " ".join(invocation.words(_OF_CONNECTION.__contains__))
     commands = (line.split()[:1] for line in (given, *invocation.reads.splitlines()))
     losses = (_KEY_COMMANDS.get(word.upper()) for words in commands for word in words)
     return next((what for what in losses if what), None)
@@ -113,14 +82,16 @@ def runs_javascript(invocation: Invocation) -> str | None:
 
 _DELETING_CODE = re.compile(
     r"\bshutil\.rmtree|\bos\.(?:remove|removedirs|rmdir|unlink)\b|\.(?:unlink|rmdir|rmtree)\("
-    r"|\b(?:rm|rmdir|unlink)(?:Sync)?\(|\bFileUtils\.rm|\bunlink\b"
+    r"|\b(?:rm|rmdir|unlink)(?:Sync)?\(|\bFileUtils\.rm|\bunlink\b(?!/)"
 )
+_LITERAL = re.compile(r"""'[^'\n]*'|"[^"\n]*\"""")
 
 
 def runs_code(invocation: Invocation) -> str | None:
-    """Given on the command line: `python -c`, `node -e`, `perl -e`, `ruby -e`."""
+    """Judge the code of `python -c`, `node -e`, `perl -e`, `ruby -e`, or of the input."""
     pairs = pairwise(invocation.arguments)
-    code = [word for option, word in pairs if option in {"-c", "-e", "-E", "-r", "--eval"}]
+    given = [word for option, word in pairs if option in {"-c", "-e", "-E", "-r", "--eval"}]
+    code = (_LITERAL.sub("''", text) for text in (*given, invocation.reads))
     return "it deletes files" if any(map(_DELETING_CODE.search, code)) else None
 
 
@@ -128,8 +99,11 @@ _DELETE_METHOD = re.compile(r"(?:-\w*X|--(?:request|method)=)?DELETE")
 
 
 def requests_deletion(invocation: Invocation) -> str | None:
-    """`-X DELETE`, `-XDELETE`, `--request=DELETE`, `--method=DELETE`; HTTPie's first operand."""
-    given = any(map(_DELETE_METHOD.fullmatch, invocation.arguments))
+    """Look for `-X DELETE`, `-XDELETE`, `--request=DELETE` and the operand of HTTPie."""
+    given = any(
+        _DELETE_METHOD.fullmatch(word) or "/_delete_by_query" in word
+        for word in invocation.arguments
+    )
     return "it deletes what is at that address" if given else None
 
 
@@ -144,19 +118,14 @@ def elects_unclean(invocation: Invocation) -> str | None:
     )
 
 
-def formats_drive(invocation: Invocation) -> str | None:
-    given = any(re.fullmatch(r"[a-z]:", word, re.IGNORECASE) for word in invocation.arguments)
-    return "it erases the disk" if given else None
-
-
 _TASKS = {
     "key:generate": "what was encrypted with the key before cannot be read",
     "flush": "it empties the database",
     "reset_db": "it drops the database",
-    "sqlflush": None,
     "zero": "it undoes all migrations, with the data of their tables",
     "db:drop": "it drops the database",
     "db:reset": "it drops the database and creates it again",
+    "db:migrate:reset": "it drops the database and creates it again",
     "db:schema:load": "it drops the tables and creates them again",
     "db:wipe": "it drops all tables",
     "migrate:fresh": "it drops all tables",
@@ -166,9 +135,12 @@ _TASKS = {
 }
 
 
-def runs_tasks(invocation: Invocation) -> str | None:
-    """Of a web framework, whatever starts it: `python manage.py flush`, `rails db:drop`."""
+def names_task(invocation: Invocation) -> str | None:
     return next((what for word in invocation.operands if (what := _TASKS.get(word))), None)
+
+
+_RUNS_TASKS = first_of(names_task, by_platform_verb)
+"""Judges commands of web frameworks: `manage.py flush`, `rails db:drop`."""
 
 
 _PRISMA = first_of(
@@ -177,60 +149,59 @@ _PRISMA = first_of(
 )
 
 
-def deletes_on_windows(invocation: Invocation) -> str | None:
-    """`del` is also a word of Python, and `rmdir` one of Unix."""
-    looks_like_it = re.compile(r"/[a-z]|[a-z]:.*|.*\*.*|-(?:recurse|force)", re.IGNORECASE)
-    names_files = any(looks_like_it.fullmatch(word) for word in invocation.arguments)
-    return "it deletes files" if names_files else None
-
-
-def _forced(what: str, *options: str) -> Rule:
-    """Windows ignores case."""
-    return lambda invocation: (
-        what if {word.lower() for word in invocation.arguments} & set(options) else None
-    )
-
-
-_TASKS_OR_CODE = first_of(runs_tasks, runs_code)
-
-ON_WINDOWS: dict[str, Rule] = {
-    "format": formats_drive,
-    "del": deletes_on_windows,
-    "erase": deletes_on_windows,
-    "rd": deletes_on_windows,
-    "rmdir": _forced("it deletes the folder with all that is in there", "/s"),
-    "remove-item": lambda invocation: "it deletes files" if invocation.arguments else None,
-    "taskkill": _forced("the process cannot save its work", "/f"),
-    "stop-process": _forced("the process cannot save its work", "-force"),
-    "stop-computer": always("the machine goes down"),
-    "restart-computer": always("the machine goes down"),
-    "format-volume": always("it erases the disk"),
-    "clear-disk": always("it erases the disk"),
-}
-# Found in prose too, where a program without a rule is a word like any other.
-_BY_VERB = (
-    *("argocd", "consul", "doctl", "eksctl", "etcdctl", "firebase", "fly", "flux", "influx"),
-    *("kafka-topics", "kafka-topics.sh", "kind", "lxc", "minikube", "multipass", "nats", "netlify"),
-    *(
-        "nomad",
-        "pip",
-        "pip3",
-        "pm2",
-        "rabbitmqadmin",
-        "rabbitmqctl",
-        "supabase",
-        "vagrant",
-        "vault",
-    ),
-    *("vercel", "virsh", "wrangler"),
-)
+# They are found in prose too, unlike programs without a rule.
+_BY_VERB = {
+    "argocd", "bq", "consul", "doctl", "eksctl", "etcdctl", "firebase", "fly", "flyctl",
+    "flux", "influx", "kafka-topics", "kafka-topics.sh", "kind", "lxc", "minikube", "mix",
+    "multipass", "nats", "netlify", "nomad", "pm2", "rabbitmqadmin", "rabbitmqctl",
+    "supabase", "vagrant", "vault", "vercel", "virsh", "wp", "wrangler",
+}  # fmt: skip
+_TASK_RUNNERS = {
+    "alembic", "artisan", "console", "django", "django-admin", "flask", "manage.py", "rails",
+    "rake",
+}  # fmt: skip
+INTERPRETERS = {"node", "perl", "php", "py", "python", "ruby"}
+SQL_CLIENTS = {
+    "beeline", "clickhouse-client", "cockroach", "cqlsh", "duckdb", "hive", "litecli", "mariadb",
+    "mycli", "mysql", "mysqlsh", "pgcli", "psql", "snowsql", "sqlcmd", "sqlite3", "sqlplus",
+    "trino", "usql",
+}  # fmt: skip
+DATA_CLIENTS = SQL_CLIENTS | {"mongo", "mongosh", "redis-cli", "valkey-cli"}
 RULES: dict[str, Rule] = {
-    "rm": removes_files,
-    "unlink": removes_files,
-    "shred": removes_files,
-    "srm": removes_files,
+    "rm": files.removes_files,
+    "unlink": files.removes_files,
+    "shred": files.removes_files,
+    "srm": files.removes_files,
+    "rimraf": files.removes_files,
+    "cp": files.copies,
+    "mv": files.copies,
+    "tee": files.copies,
     "truncate": with_options("it cuts the file; what is cut off is lost", "-s", "--size"),
-    "dd": writes_device,
+    "dd": files.writes_device,
+    "mkfs": files.formats,
+    "mke2fs": files.formats,
+    "blkdiscard": files.formats,
+    "sgdisk": with_options(
+        "it changes the partitions of a disk",
+        "-Z",
+        "-z",
+        "-o",
+        "-d",
+        "--zap-all",
+        "--zap",
+        "--clear",
+        "--delete",
+    ),
+    "diskutil": with_words(
+        "it erases the disk",
+        "eraseDisk",
+        "eraseVolume",
+        "partitionDisk",
+        "zeroDisk",
+        "secureErase",
+        "apfs deleteContainer",
+        "apfs deleteVolume",
+    ),
     "wipefs": with_options("it erases the file system", "-a", "--all", "-o"),
     "parted": with_words("it changes the partitions of a disk", "rm", "mklabel", "mkpart"),
     "lvremove": always("it deletes a volume with its data"),
@@ -239,18 +210,17 @@ RULES: dict[str, Rule] = {
     "zfs": with_words("it deletes a file system with its snapshots", "destroy", "rollback"),
     "zpool": with_words("it deletes a pool with its data", "destroy"),
     "cryptsetup": with_words("it overwrites the disk", "luksFormat", "erase"),
-    "chmod": opens_wide,
-    "chown": changes_many,
+    "chmod": files.opens_wide,
+    "chown": files.changes_owners,
     "kill": kills,
     "pkill": kills,
-    "killall": unless(
-        always("it ends every process of that name, of whomever it is"), "-l", "--list"
-    ),
+    "killall": unless(always("it ends every process of that name, of every user"), "-l", "--list"),
     "fuser": with_options("it kills whatever uses the file or port", "-k", "--kill"),
     "shutdown": unless(always("the machine goes down"), "-c", "--show"),
     "reboot": always("the machine goes down"),
     "poweroff": always("the machine goes down"),
     "halt": always("the machine goes down"),
+    "init": with_words("the machine goes down", "0", "6"),
     "systemctl": with_words("the machine goes down", "reboot", "poweroff", "halt"),
     "find": finds_and_deletes,
     "rsync": synchronizes,
@@ -267,32 +237,24 @@ RULES: dict[str, Rule] = {
     "terragrunt": INFRASTRUCTURE,
     "pulumi": INFRASTRUCTURE,
     "cdk": INFRASTRUCTURE,
-    "aws": cloud,
-    "gcloud": cloud,
-    "gsutil": cloud,
-    "az": cloud,
-    "heroku": cloud,
-    "flyctl": cloud,
-    "gh": with_words("it deletes it at GitHub", "repo delete", "release delete", "cache delete"),
+    "aws": CLOUD,
+    "gcloud": CLOUD,
+    "gsutil": CLOUD,
+    "az": unless(CLOUD, "--append"),
+    "heroku": CLOUD,
+    "gh": first_of(requests_deletion, by_platform_verb),
     "dropdb": always("it drops a database"),
     "dropuser": always("it drops a database user"),
     "mysqladmin": with_words("it drops a database", "drop"),
+    "pg_restore": with_options("it drops the objects that it restores", "-c", "--clean"),
+    "FLUSHALL": always(_KEY_COMMANDS["FLUSHALL"]),
+    "FLUSHDB": always(_KEY_COMMANDS["FLUSHDB"]),
+    "hdfs": with_options("it deletes files", "-rm", "-rmr", "-rmdir", "-expunge"),
+    "hadoop": with_options("it deletes files", "-rm", "-rmr", "-rmdir", "-expunge"),
     "redis-cli": serves_keys,
     "valkey-cli": serves_keys,
     "mongosh": runs_javascript,
     "mongo": runs_javascript,
-    "python": _TASKS_OR_CODE,
-    "python3": _TASKS_OR_CODE,
-    "py": _TASKS_OR_CODE,
-    "manage.py": runs_tasks,
-    "django-admin": runs_tasks,
-    "ruby": _TASKS_OR_CODE,
-    "rails": runs_tasks,
-    "rake": runs_tasks,
-    "php": _TASKS_OR_CODE,
-    "artisan": runs_tasks,
-    "alembic": runs_tasks,
-    "flask": runs_tasks,
     "prisma": _PRISMA,
     "dotnet": with_words("it drops the database", "ef database drop"),
     "apt": _PACKAGES,
@@ -300,8 +262,10 @@ RULES: dict[str, Rule] = {
     "yum": _PACKAGES,
     "dnf": _PACKAGES,
     "pacman": removes_packages,
+    "pip": with_words("it deletes what was downloaded and built", "cache purge"),
     "conda": with_words("it deletes the environment", "env remove"),
     "npm": with_words("it takes a version away from all who use it", "unpublish"),
+    "wsl": with_options("it deletes the machine with its files", "--unregister"),
     "crontab": with_options("it deletes all jobs of the user", "-r"),
     "iptables": with_options("it deletes the rules of the firewall", "-F", "--flush", "-X"),
     "nft": with_words("it deletes the rules of the firewall", "flush"),
@@ -316,8 +280,6 @@ RULES: dict[str, Rule] = {
     "http": requests_deletion,
     "https": requests_deletion,
     "wget": requests_deletion,
-    "node": runs_code,
-    "perl": runs_code,
     "umount": with_options("programs that use it lose what they write", "-l", "-f", "--lazy"),
     "go": with_options("it deletes what was downloaded or built", "-modcache", "-cache"),
     "pg_resetwal": always("committed transactions may be lost"),
@@ -326,23 +288,11 @@ RULES: dict[str, Rule] = {
     "kafka-consumer-groups.sh": moves_offsets,
     "kafka-leader-election": elects_unclean,
     "kafka-leader-election.sh": elects_unclean,
-    **dict.fromkeys(_BY_VERB, by_verb),
+    **dict.fromkeys(_BY_VERB, by_platform_verb),
+    **dict.fromkeys(_TASK_RUNNERS, _RUNS_TASKS),
+    **dict.fromkeys(INTERPRETERS, runs_code),
 }
 
 
 def rule_for(program: str) -> Rule | None:
-    if program.startswith("mkfs"):
-        return lambda invocation: "it erases the disk" if invocation.operands else None
-    if re.fullmatch(r"python[\d.]*", program):
-        return _TASKS_OR_CODE
-    return RULES.get(program) or ON_WINDOWS.get(program.lower().removesuffix(".exe"))
-
-
-def of_redirection(invocation: Invocation, target: str) -> str | None:
-    if _DEVICE.fullmatch(target):
-        return f"it overwrites {target}"
-    prints_nothing = invocation.program in {":", "true"} or (
-        invocation.program == "cat" and invocation.arguments == ("/dev/null",)
-    )
-    is_file = not target.startswith(("/dev/", "/proc/", "&"))
-    return f"it empties {target}" if prints_nothing and is_file else None
+    return RULES.get(program) or windows.RULES.get(program.lower())

@@ -4,20 +4,22 @@ import re
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from troubleshoot.commands import judging, programs, shell
+from troubleshoot.commands import judging, programs, shell, windows
 
 MAX_COMMANDS, MAX_COMMAND_LENGTH = 300, 500
-"""So many commands of a text are judged, and between words so many characters of each."""
+"""Limits of a text, and of a command that stands between words."""
 
 # In prose these are words of their own more often than commands.
 _WORDS = {"reboot", "halt", "shutdown", "poweroff"}
-_NOUNS = {"flux", "fly", "go", "http", "https", "kind", "node", "vault"}
+_NOUNS = {
+    "console", "django", "erase", "flux", "fly", "format", "go", "http", "https", "init", "kind",
+    "mix", "node", "ri", "vault",
+}  # fmt: skip
 _CLIENTS = {"curl", "wget", "xargs", "ssh", "npx", "yarn", "pnpm", "bash", "sh", "pwsh"}
 _NAMES = {
-    *programs.RULES.keys() - _WORDS - _NOUNS,
-    *programs.ON_WINDOWS.keys() - {"erase", "format"},
-    *("Remove-Item", "Stop-Process", "Stop-Computer", "Restart-Computer"),
-    *judging.SQL_CLIENTS,
+    *(programs.RULES.keys() | windows.RULES.keys()) - _WORDS - _NOUNS,
+    *("Clear-Content", "Remove-Item", "Stop-Process", "Stop-Computer", "Restart-Computer"),
+    *programs.SQL_CLIENTS,
     *_CLIENTS,
 }
 
@@ -43,10 +45,12 @@ _SENTENCE_END = re.compile(
     r"""(?<=[\s=])'[^'\n]*'|(?<=[\s=])"[^"\n]*"|(?P<end>(?<=[^\s\\])[.,:!?)](?:\s|$)|;|\u2014"""
     r"""|(?<=\s)\(|\s(?:[-\u2013]|and|or|then)\s|\n)"""
 )
-# A command behind these words is one not to run.
+# A command directly behind these words is one not to run. In "if the tests do not run" it is not
+# a warning, so that "do not" has to begin a clause.
 _WARNING = re.compile(
-    r"(?:\b[Nn]ever|\b[Dd]o(?:es)? not|\b[Dd]on't|\b[Aa]void|\b[Ii]nstead of|\b[Rr]ather than"
-    r"|\b[Ww]ithout|\becho|\bprintf)(?: +(?!forget|hesitate|fail|worry|only|just)[\w'-]+){0,3}"
+    r"(?:\b[Nn]ever|(?:(?:^|[^\w\s])\s*|\n|\b(?:please|and|but|so|you) +)[Dd]o(?:n't| +not)"
+    r"|\b[Aa]void|\b[Ii]nstead of|\b[Rr]ather than|\b[Ww]ithout|\becho|\bprintf)"
+    r"(?: +(?:run|running|use|using|execute|executing|call|calling|ever|do|doing|a|an|the)){0,3}"
     r" +[\"'`]?$"
 )
 _WARNING_BEFORE = 60
@@ -58,7 +62,7 @@ _INLINE = re.compile(r"`([^`\n]+)`")
 
 
 def dangers_in_prose(text: str) -> tuple[str, ...]:
-    """Say what the commands in it would destroy, but for those that it warns of."""
+    """Return what its commands would destroy, except those that it warns of."""
     code, prose = _parted(text[: shell.MAX_LENGTH])
     inline = (match[1] for match in _INLINE.finditer(prose) if not _is_warned_of(prose, match))
     between = _recommended(_INLINE.sub(" ", prose))
@@ -67,7 +71,7 @@ def dangers_in_prose(text: str) -> tuple[str, ...]:
 
 
 def _parted(text: str) -> tuple[list[str], str]:
-    """What stands in fences, each of them in one piece, and all the rest."""
+    """Return the code of each fence, and the rest of the text."""
     code: list[str] = []
     prose: list[str] = []
     block: list[str] = []
@@ -87,7 +91,7 @@ def _parted(text: str) -> tuple[list[str], str]:
 
 
 def _recommended(prose: str) -> Iterator[str]:
-    """Yield what stands from a program's name to the end of its sentence."""
+    """Yield commands from the name of the program to the end of the sentence."""
     for pattern in (_COMMAND, _STATEMENT):
         for match in islice(pattern.finditer(prose), MAX_COMMANDS):
             command = _to_its_end(prose[match.start() : match.start() + MAX_COMMAND_LENGTH])

@@ -1,8 +1,8 @@
-"""What rules are made of: each says of a program's invocation what would be lost, or nothing."""
+"""Builds rules: each says what the invocation of a program would lose, or None."""
 
 from collections.abc import Callable
 
-from troubleshoot.commands.shell import Invocation
+from troubleshoot.commands.shell import Invocation, takes_value
 
 Rule = Callable[[Invocation], str | None]
 
@@ -11,13 +11,13 @@ _DRY = {
     "-version",
 }  # fmt: skip
 _OFF = {"none", "false", "no", "0"}
-# With these as the command a program only looks, whatever words follow.
+# A program with one of these commands only looks, whatever words follow.
 LOOKING = {
     "auth", "can-i", "describe", "diff", "events", "explain", "get", "help", "history", "images",
     "info", "inspect", "is-active", "is-enabled", "lint", "list", "logs", "ls", "output", "plan",
     "preview", "ps", "search", "show", "status", "template", "top", "validate", "version",
 }  # fmt: skip
-# Options that stand before the command and take a value, of whatever program.
+# Options of any program that stand before the command and take a value.
 _WITH_VALUE = {
     "-n", "--namespace", "--context", "--kubeconfig", "-f", "--file", "-p", "--project-name",
     "--profile", "--env-file", "-H", "--host", "--cluster", "--project-directory", "-R", "--repo",
@@ -30,24 +30,24 @@ def always(what: str) -> Rule:
 
 
 def with_options(what: str, *options: str) -> Rule:
-    """When it has one of these options."""
+    """Match an invocation with one of these options."""
     return lambda invocation: what if invocation.options & set(options) else None
 
 
 def with_words(what: str, *phrases: str) -> Rule:
-    """When its operands begin with one of these phrases, options before and between them aside."""
+    """Match operands that begin with one of these phrases, without the options between them."""
     wanted = [phrase.split() for phrase in phrases]
 
     def rule(invocation: Invocation) -> str | None:
         # Some of those options take no value in some programs: `systemctl -f reboot`.
-        readings = (command_words(invocation), invocation.operands)
+        readings = (command_words(invocation), invocation.words(lambda option: False))
         return what if any(_begins(words, wanted) for words in readings) else None
 
     return rule
 
 
 def command_words(invocation: Invocation) -> tuple[str, ...]:
-    return invocation.words(_WITH_VALUE)
+    return invocation.words(lambda option: takes_value(option, _WITH_VALUE))
 
 
 def _begins(words: tuple[str, ...], wanted: list[list[str]]) -> bool:
@@ -57,6 +57,11 @@ def _begins(words: tuple[str, ...], wanted: list[list[str]]) -> bool:
         if words[start : start + 1] and words[start] in LOOKING:
             return False
     return False
+
+
+def unless(rule: Rule, *options: str) -> Rule:
+    """Let pass what one of these options makes harmless."""
+    return lambda invocation: None if invocation.options & set(options) else rule(invocation)
 
 
 def unless_looking(rule: Rule) -> Rule:

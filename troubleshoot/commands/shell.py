@@ -1,6 +1,7 @@
 """Reads shell scripts: which programs they start, with what arguments."""
 
-from collections.abc import Container
+import re
+from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 
 from tree_sitter import Node
@@ -10,7 +11,7 @@ from contextd import syntax
 MAX_LENGTH = 20_000
 MAX_PARSE_SECONDS = 1.0
 MAX_PASSES = 50
-"""So many parts of a command are looked at for the one that it begins with."""
+"""Limit of the nodes that are searched for the first command of a pipeline's stage."""
 
 _QUOTED = {"raw_string", "ansi_c_string"}
 _ARGUMENTS = {
@@ -19,11 +20,15 @@ _ARGUMENTS = {
 }  # fmt: skip
 _SAME_SURROUNDINGS = {"command", "redirected_statement", "list", "pipeline"}
 _ESCAPED = str.maketrans("", "", "\\")
+# Documentation writes `<folder>`, which a shell reads as a redirection.
+_PLACEHOLDER = re.compile(r"(?<!<)<([A-Za-z](?:[\w./ -]{0,40}\w)?)>")
+# `python3.12`, `php8.2`, `mkfs.ext4`
+_VARIANT = re.compile(r"(python|pip|ruby|php|perl|node)[\d.]+|(mkfs)\.\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """One program with its arguments, quotes taken off.
+    """One program with its arguments, without quotes.
 
     `writes_to` are the files its output replaces, `reads` the text given to it (a here document or
     what `echo` prints), `fed_by` the program whose output it reads.
@@ -37,14 +42,12 @@ class Invocation:
 
     @property
     def options(self) -> frozenset[str]:
-        """`-rf --force=x` are `-r`, `-f` and `--force`; those of programs with one dash also whole.
+        """Return `-r`, `-f` and `--force` of `-rf --force=x`, and `-rf` as some programs read it.
 
-        What follows `--` is none.
+        Nothing behind `--` is an option.
         """
-        given = list(self.arguments)
-        before = given[: given.index("--")] if "--" in given else given
         found: set[str] = set()
-        for argument in before:
+        for argument in self.arguments[: self._end_of_options]:
             if argument.startswith("--"):
                 found.add(argument.partition("=")[0])
             elif argument.startswith("-") and len(argument) > 1:
@@ -53,24 +56,40 @@ class Invocation:
 
     @property
     def operands(self) -> tuple[str, ...]:
-        return tuple(word for word in self.arguments if not word.startswith("-"))
+        behind = self.arguments[self._end_of_options + 1 :]
+        return (*self.words(lambda option: False), *behind)
 
-    def words(self, with_value: Container[str]) -> tuple[str, ...]:
-        """Its operands, but for the values of these options."""
-        pairs = zip(("", *self.arguments), self.arguments, strict=False)
+    @property
+    def _end_of_options(self) -> int:
+        return self.arguments.index("--") if "--" in self.arguments else len(self.arguments)
+
+    def words(self, takes_value: Callable[[str], bool]) -> tuple[str, ...]:
+        """Return the operands before `--`, except the values of options."""
+        before = self.arguments[: self._end_of_options]
+        pairs = zip(("", *before), before, strict=False)
         return tuple(
-            word for last, word in pairs if not word.startswith("-") and last not in with_value
+            word
+            for last, word in pairs
+            if not word.startswith("-") and not (last.startswith("-") and takes_value(last))
         )
 
     def after(self, count: int) -> "Invocation | None":
-        """What is started by this one, as `sudo` and `env` do: the arguments from there on."""
+        """Return the command that starts at this argument, as `sudo` and `env` run it."""
         rest = self.arguments[count:]
         return _named(rest, self) if rest else None
 
 
+def takes_value(option: str, with_value: Container[str]) -> bool:
+    """Whether the next word is its value; of `-iu` the letters before the last take none."""
+    if option.startswith("--") or option in with_value:
+        return option in with_value
+    valued = (place for place, letter in enumerate(option) if f"-{letter}" in with_value)
+    return next(valued, -1) == len(option) - 1
+
+
 @dataclass(frozen=True, slots=True)
 class _Surroundings:
-    """What stands around a command and belongs to it."""
+    """The redirections and the pipeline that a command belongs to."""
 
     writes_to: tuple[str, ...] = ()
     reads: str = ""
@@ -78,11 +97,13 @@ class _Surroundings:
 
 
 def invocations(script: str) -> list[Invocation]:
-    """Also those in substitutions, functions and loops; broken scripts give what can be read.
+    """Return all commands, also in substitutions, functions, loops and broken scripts.
 
-    Raises syntax.TooHard.
+    Raise syntax.TooHard.
     """
-    root = syntax.root_of(script[:MAX_LENGTH], syntax.BASH, seconds=MAX_PARSE_SECONDS)
+    readable = _PLACEHOLDER.sub(lambda found: found[1].replace(" ", "_"), script[:MAX_LENGTH])
+    root = syntax.root_of(readable, syntax.BASH, seconds=MAX_PARSE_SECONDS)
+    code = root.text or b""
     found: list[Invocation] = []
     waiting = [(root, _Surroundings())]  # not recursion: scripts may be nested as deep as they like
     while waiting:
@@ -90,21 +111,27 @@ def invocations(script: str) -> list[Invocation]:
         if node.type == "redirected_statement":
             around = _redirected(node, around)
             if not node.child_by_field_name("body"):
-                found.append(Invocation("", (), around.writes_to))
+                found.append(Invocation(_empty_command(code, node), (), around.writes_to))
         elif node.type == "command":
             found.append(_invocation(node, around))
         waiting += reversed(_within(node, around))
     return found
 
 
+def _empty_command(code: bytes, redirection: Node) -> str:
+    """Return `:` for `> app.log`, but not for a part of other code, such as `() => x`."""
+    line = code[: redirection.start_byte].rpartition(b"\n")[2].rstrip()
+    return ":" if not line or line.endswith((b";", b"&", b"|", b"(", b"{")) else ""
+
+
 def _within(node: Node, around: _Surroundings) -> list[tuple[Node, _Surroundings]]:
-    """Its children, each with what belongs to it."""
+    """Return its children, each with its surroundings."""
     if node.type == "pipeline":
         return _stages(node, around)
     if node.type == "heredoc_redirect":
         return [(child, around) for child in node.children]
     body = node.child_by_field_name("body") if node.type == "redirected_statement" else None
-    # What follows in the pipeline stands inside the here document of its first command.
+    # The grammar puts the rest of a pipeline into the here document of its first command.
     fed = _fed_by(body, around) if body else _Surroundings()
     return [
         (child, fed if child.type == "heredoc_redirect" else _of_child(child, around))
@@ -117,7 +144,7 @@ def _of_child(child: Node, around: _Surroundings) -> _Surroundings:
 
 
 def _stages(pipeline: Node, around: _Surroundings) -> list[tuple[Node, _Surroundings]]:
-    """The first is given what feeds the pipeline, the last what is redirected."""
+    """Give the first command the input of the pipeline, and the last one its redirections."""
     *commands, last = [child for child in pipeline.children if child.is_named] or [pipeline]
     stages, given = [], replace(around, writes_to=()) if around.fed_by else _Surroundings()
     for command in commands:
@@ -128,7 +155,7 @@ def _stages(pipeline: Node, around: _Surroundings) -> list[tuple[Node, _Surround
 
 
 def _fed_by(stage: Node, around: _Surroundings) -> _Surroundings:
-    """What the next command of a pipeline is given by this one."""
+    """Return what this command passes to the next one of a pipeline."""
     first = _first_command(stage)
     if first is None:
         return _Surroundings(fed_by=around.fed_by)
@@ -170,7 +197,7 @@ def _redirected(node: Node, around: _Surroundings) -> _Surroundings:
 
 
 def _given(redirection: Node) -> str:
-    """The text of a here document or a here string."""
+    """Return the text of a here document or a here string."""
     if redirection.type not in {"heredoc_redirect", "herestring_redirect"}:
         return ""
     parts = {"heredoc_body", *_ARGUMENTS}
@@ -188,12 +215,21 @@ def _invocation(node: Node, around: _Surroundings) -> Invocation:
 
 
 def _named(words: "list[str] | tuple[str, ...]", outer: Invocation) -> Invocation:
-    program = words[0].rpartition("/")[2] if words else ""
+    program = program_name(words[0]) if words else ""
     return Invocation(program, tuple(words[1:]), outer.writes_to, outer.reads, outer.fed_by)
 
 
+def program_name(word: str) -> str:
+    """Return it without folder, version and `.exe`."""
+    name = word.rpartition("/")[2]
+    if name.lower().endswith(".exe"):
+        name = name.lower().removesuffix(".exe")
+    variant = _VARIANT.fullmatch(name)
+    return (variant[1] or variant[2]) if variant else name
+
+
 def _text(node: Node) -> str:
-    """As the program is given it, except that variables stay as they are written."""
+    """Return it as the program receives it, except that variables are not replaced."""
     printed = (node.text or b"").decode("utf-8", "replace")
     if node.type in _QUOTED:
         return printed.lstrip("$").strip("'")

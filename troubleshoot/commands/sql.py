@@ -16,7 +16,8 @@ _BEGINNINGS = re.compile(
     re.IGNORECASE,
 )
 _JUDGED = re.compile(
-    r"(?:DROP|TRUNCATE|DELETE|UPDATE|ALTER|SELECT|WITH|INSERT|EXPLAIN|KILL)\b", re.IGNORECASE
+    r"(?:DROP|TRUNCATE|DELETE|UPDATE|ALTER|SELECT|WITH|INSERT|EXPLAIN|KILL|DO|RESET|PURGE)\b",
+    re.IGNORECASE,
 )
 # Comments and commands of the client (`\c shop`) are left out, what is quoted stays whole.
 _PIECE = re.compile(
@@ -27,6 +28,7 @@ _PIECE = re.compile(
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 _EXPLAINED = re.compile(r"EXPLAIN\s+(?P<how>\([^)]*\)|(?:(?:ANALYZE|VERBOSE)\s+)*)", re.IGNORECASE)
+_BLOCK = re.compile(r"DO\b.*?\$\w*\$", re.IGNORECASE | re.DOTALL)
 _ENDING = re.compile(
     r"\bpg_(?:cancel_backend|terminate_backend|drop_replication_slot)\s*\("
     r"|(?-i:^KILL\s+(?:(?:CONNECTION|QUERY)\s+)?(?:\d+|ID\b))",  # the shell's is in small letters
@@ -38,12 +40,13 @@ _WORDINGS = [
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), what)
     for pattern, what in (
         (
-            r"DROP\s+(?:TABLE|DATABASE|SCHEMA|(?:MATERIALIZED\s+)?VIEW|INDEX|SEQUENCE|TYPE|DOMAIN"
+            r"DROP\s+(?:TABLE|DATABASE|KEYSPACE|SCHEMA|(?:MATERIALIZED\s+)?VIEW|INDEX|SEQUENCE|TYPE|DOMAIN"
             r"|FUNCTION|PROCEDURE|TRIGGER|POLICY|EVENT|USER|ROLE|EXTENSION|OWNED|PUBLICATION"
             rf"|SUBSCRIPTION|TABLESPACE|SERVER)\s+{_NAME}",
             "DROP cannot be undone",
         ),
         (rf"TRUNCATE\s+TABLE\s+{_NAME}", "TRUNCATE removes all rows"),
+        (r"(?:RESET\s+MASTER|PURGE\s+(?:BINARY|MASTER)\s+LOGS)\b", "it deletes binary logs"),
         (rf"DELETE\s+FROM\s+{_NAME}", "DELETE deletes rows for good"),
         (rf"UPDATE\s+{_NAME}\s+SET\s", "UPDATE changes rows for good"),
         (rf"ALTER\s+TABLE\s+{_NAME}\s.*\bDROP\b", "ALTER ... DROP loses what it drops"),
@@ -80,6 +83,8 @@ def _of_text(statement: str) -> list[str]:
         if "analyze" not in explained["how"].lower():
             return []
         statement = statement[explained.end() :].strip()
+    if _BLOCK.match(statement):  # it may also build its statements from texts
+        return [what for pattern, what in _WORDINGS if pattern.search(statement)]
     try:
         found = [what for one in _parsed(statement) for what in _of(one)]
     except RecursionError:  # nested deeper than anybody writes
