@@ -31,10 +31,17 @@ _INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Cn"}
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
-# Ordinary directly after a character that it turns into an emoji, such as a heart or the key 1.
-_EMOJI_VARIANT = re.compile(
-    "(?<=[#*0-9\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u27bf"
-    "\u2934\u2935\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001faff])\ufe0f"
+_PICTOGRAPH = (
+    "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u27bf"
+    "\u2934\u2935\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+)
+# Scripts whose spelling needs joiners: Arabic, Syriac, those of South Asia, Burmese and Khmer.
+_JOINING = "\u0620-\u077f\u08a0-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u17d3"
+# Hidden characters that change how their visible neighbours look.
+_ORDINARY = re.compile(
+    f"(?<=[#*0-9{_PICTOGRAPH}])\ufe0f"
+    f"|(?<=[{_PICTOGRAPH}\ufe0f])\u200d(?=[{_PICTOGRAPH}])"
+    f"|(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])"
 )
 
 
@@ -76,7 +83,7 @@ def texts(value: Any) -> Iterator[str]:
 def _suspicions_of(text: str) -> Iterator[str]:
     if len(text) > MAX_DESCRIPTION_CHARACTERS:
         yield f"a text of {len(text)} characters"
-    for character in sorted({c for c in _EMOJI_VARIANT.sub("", text) if _is_hidden(c)}):
+    for character in sorted({c for c in _ORDINARY.sub("", text) if _is_hidden(c)}):
         yield f"the hidden character U+{ord(character):04X}"
     if found := _ORDERS.search(text[:MAX_DESCRIPTION_CHARACTERS]):
         yield f"instructions to the model: {found[0]!r}"

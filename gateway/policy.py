@@ -20,6 +20,8 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+"""Everything outside is local, reserved or an IPv4 address in disguise."""
 
 
 class Refused(OSError):
@@ -99,8 +101,9 @@ def is_public(address: Address) -> bool:
         return address.is_global and not address.is_multicast
     if address in _NAT64:
         return is_public(ipaddress.IPv4Address(address.packed[-4:]))
-    inner = address.ipv4_mapped or address.sixtofour
-    return is_public(inner) if inner else address.is_global and not address.is_multicast
+    if inner := address.ipv4_mapped or address.sixtofour:
+        return is_public(inner)
+    return address.is_global and address in _GLOBAL_UNICAST
 
 
 def program_of(plan: Plan) -> str:

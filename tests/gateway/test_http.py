@@ -135,7 +135,8 @@ def test_a_redirect_to_somewhere_else_is_not_followed(listening: Listening, add:
     [
         "127.0.0.1", "10.1.2.3", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.1.2.3",
         "224.0.0.1", "::1", "fe80::1", "fd00::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1",
-        "2002:7f00:1::", "::",
+        "2002:7f00:1::", "::", "fec0::1", "64:ff9b:1::7f00:1", "::7f00:1", "::ffff:0:7f00:1",
+        "ff02::1", "5f00::1",
     ],
 )  # fmt: skip
 def test_what_is_not_public(address: str) -> None:

@@ -53,6 +53,10 @@ def test_an_ordinary_tool_is_offered_at_once(upstream: Upstream) -> None:
         "Adds\ufe01 numbers",
         "Adds\ufe0f numbers",
         "Adds \u2764\ufe0f\ufe0f",
+        "Adds\u200d numbers",
+        "Adds \U0001f469\u200d\u200d\U0001f4bb",
+        "Adds \u0645\u06cc\u200c numbers",
+        "Adds 1\u200d2",
         "Adds\U000e0101 numbers",
         "Adds\u034f numbers",
         "Adds\u115f numbers",
@@ -74,7 +78,16 @@ def test_a_suspicious_tool_waits_for_a_person(upstream: Upstream, description: s
 
 
 @pytest.mark.parametrize(
-    "description", ["Likes \u2764\ufe0f", "Counts 1\ufe0f\u20e3", "Zürich 日本"]
+    "description",
+    [
+        "Likes \u2764\ufe0f",
+        "Counts 1\ufe0f\u20e3",
+        "Zürich 日本",
+        "For a \U0001f469\u200d\U0001f4bb",
+        "For a \U0001f469\U0001f3fd\u200d\u2764\ufe0f\u200d\U0001f468",
+        "\u0645\u06cc\u200c\u0634\u0648\u062f",
+        "\u0915\u094d\u200d\u0937",
+    ],
 )
 def test_signs_that_are_seen_are_not_suspicious(description: str) -> None:
     assert pinning.suspicions({"description": description}) == []
