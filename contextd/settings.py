@@ -175,6 +175,9 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "The dashboard's data, read-only. JSON, or CSV with `?format=csv`.",
     "VERSION": contextd.__version__,
     "SERVE_INCLUDE_SCHEMA": False,
+    # Public, as that of the operations is: it holds no data.
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SERVE_AUTHENTICATION": [],
     "PREPROCESSING_HOOKS": ["analytics.api.documented.only_ours"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

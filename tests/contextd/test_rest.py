@@ -290,7 +290,16 @@ def test_there_is_a_page_to_read_and_try(client: Client) -> None:
 
     assert response.status_code == 200
     assert b"openapi.json" in response.content
+    assert b'<html lang="en">' in response.content
     assert api.title == "contextd"
+
+
+@pytest.mark.parametrize("address", ["/api/v1/openapi.json", "/api/dashboard/openapi.json"])
+def test_the_documents_are_public(client: Client, address: str) -> None:
+    afar = {"REMOTE_ADDR": "203.0.113.5"}
+
+    assert client.get(address, **afar).status_code == 200
+    assert client.get("/api/dashboard/calls/", **afar).status_code == 401
 
 
 def test_no_part_of_the_docs_page_comes_from_elsewhere(client: Client) -> None:
