@@ -18,7 +18,7 @@ from tests.conftest import Call
 
 pytestmark = pytest.mark.django_db
 
-MAX_QUERIES = 25
+MAX_QUERIES = 18
 
 
 def text_of(page: Any) -> str:

@@ -31,7 +31,7 @@ STREAM = "/dashboard/live/stream/"
 MAX_WAIT_SECONDS = 20
 """Less than between two beats, so that anything received in time was pushed."""
 EXIT_SECONDS = 10
-MAX_QUERIES = 12
+MAX_QUERIES = 5
 STREAMS = 5
 MANY = 130
 """More than are looked up at once."""

@@ -16,7 +16,7 @@ from tests.conftest import Call
 from threats.models import Threat
 from troubleshoot.models import Pattern
 
-MAX_QUERIES = 20
+MAX_QUERIES = 8
 
 
 def text_of(page: Any) -> str:

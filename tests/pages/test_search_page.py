@@ -17,7 +17,7 @@ from pages import views
 from skills.models import Skill
 from tests.conftest import Call
 
-MAX_QUERIES = 60
+MAX_QUERIES = 17
 
 
 def results_of(page: Any) -> dict[str, list[str]]:
