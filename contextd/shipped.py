@@ -56,6 +56,7 @@ class Library:
     read: Callable[[], Reading]
     text_of: Callable[[Any], tuple[str, str]]
     examples_of: Callable[[Any], Sequence[tuple[str, str]]] = lambda row: ()
+    is_searched: Callable[[Any], bool] = lambda row: True
     announce: Callable[[Iterable[str]], None] = lambda keys: changes.announce("resources")
 
 
@@ -159,10 +160,16 @@ def difference(row: ShippedRecord) -> str:
 
 
 def index(library: Library, rows: Sequence[ShippedRecord]) -> None:
-    """Index the rows: by words at once, by meaning when a worker has embedded them."""
-    if rows:
-        texts = {row.pk: search.cut_parts(_parts_of(library, row)) for row in rows}
+    """Index the rows: by words at once, by meaning when a worker has embedded them.
+
+    Forget those that are not searched.
+    """
+    searched = [row for row in rows if library.is_searched(row)]
+    if searched:
+        texts = {row.pk: search.cut_parts(_parts_of(library, row)) for row in searched}
         search.store_many(library.domain, None, texts)
+    if hidden := [row.pk for row in rows if not library.is_searched(row)]:
+        search.forget(library.domain, hidden)
 
 
 def _parts_of(library: Library, row: ShippedRecord) -> list[search.Part]:

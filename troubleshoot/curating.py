@@ -1,18 +1,21 @@
 """Write, correct and draft patterns."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import chain, count
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
-from contextd import faults, limits, redaction, search, shipped
+from contextd import faults, limits, redaction, shipped
 from contextd.errors import Invalid
 from remediations.models import Severity
 from troubleshoot import commands, general, knowledge, library, symptoms
+from troubleshoot.hypotheses import Hypothesis
 from troubleshoot.knowledge import Check, Entry, Printed
 from troubleshoot.models import Diagnosis, Pattern
 
+MAX_PROSE_CHARACTERS = 5_000
 TEXTS = ["title", "errors", "cause", "confirm", "fix", "confused_with"]
 
 
@@ -61,17 +64,22 @@ def save(pattern: Pattern) -> int:
         shipped.keep(pattern)
     with limits.transaction():
         pattern.save()
-        if pattern.is_draft:
-            search.forget(library.DOMAIN, [pattern.pk])
-        else:
-            shipped.index(library.LIBRARY, [pattern])
+        shipped.index(library.LIBRARY, [pattern])
     return len(redacted.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What ended an error; `confirm` and `fix` are those of a pattern."""
+
+    cause: str
+    confirm: list[dict[str, Any]]
+    fix: list[dict[str, Any]]
 
 
 def draft_of(diagnosis: Diagnosis) -> Pattern:
     """Create a draft from a solved session; a person has to complete it."""
-    if diagnosis.status != Diagnosis.Status.SOLVED or not diagnosis.fixed_by:
-        raise Invalid(f"session {diagnosis.pk} does not say what fixed it")
+    solution = _solution_of(diagnosis)
     symptom = symptoms.read(
         diagnosis.error_message,
         diagnosis.stack_trace,
@@ -79,7 +87,6 @@ def draft_of(diagnosis: Diagnosis) -> Pattern:
         tags=diagnosis.tags,
     )
     title = faults.normalize(symptom.fault.error_line or str(diagnosis))[:200]
-    losses = commands.dangers_in_prose(diagnosis.fixed_by)
     return Pattern.objects.create(
         key=_free_key(title),
         title=title,
@@ -87,14 +94,46 @@ def draft_of(diagnosis: Diagnosis) -> Pattern:
         severity=Severity.MEDIUM,
         technologies=[symptom.language or "general"],
         errors=[f"{diagnosis.error_message}\n{diagnosis.stack_trace}".strip()[:10_000]],
-        cause=diagnosis.fixed_by[:5_000],
-        fix=[{"do": diagnosis.fixed_by[:5_000], "run": "", "destructive": bool(losses)}],
+        cause=solution.cause[:MAX_PROSE_CHARACTERS],
+        confirm=solution.confirm,
+        fix=solution.fix,
         tags=diagnosis.tags,
         is_draft=True,
     )
 
 
+def _solution_of(diagnosis: Diagnosis) -> Solution:
+    """Return what the caller said, else what a model or a saved fix said and a caller confirmed."""
+    if diagnosis.status == Diagnosis.Status.SOLVED and diagnosis.fixed_by:
+        return Solution(diagnosis.fixed_by, [], [_step(diagnosis.fixed_by)])
+    formed = [Hypothesis.model_validate(one) for one in diagnosis.hypotheses]
+    right = [one for one in formed if diagnosis.verdicts.get(one.id)]
+    new = [one for one in right if not one.is_of_pattern]
+    if new:
+        return _solution_in(new[0])
+    if right:
+        raise Invalid(f"session {diagnosis.pk} was solved by the pattern {right[0].id}")
+    raise Invalid(f"session {diagnosis.pk} does not say what fixed it")
+
+
+def _solution_in(hypothesis: Hypothesis) -> Solution:
+    checks = [
+        {"run": check.run, "expect": check.expect} for check in hypothesis.checks if check.run
+    ]
+    steps = [_step(action.description, action.command) for action in hypothesis.actions]
+    return Solution(hypothesis.root_cause, checks, steps)
+
+
+def _step(description: str, command: str = "") -> dict[str, Any]:
+    losses = [*commands.dangers(command), *commands.dangers_in_prose(description)]
+    return {
+        "do": description[:MAX_PROSE_CHARACTERS],
+        "run": command,
+        "destructive": bool(losses),
+    }
+
+
 def _free_key(title: str) -> str:
-    key = "-".join(["draft", *knowledge.words_of(title)])[:50].strip("-")
+    key = "-".join(["own", *knowledge.words_of(title)])[:50].strip("-")
     keys = chain([key], (f"{key}-{number}" for number in count(2)))
     return next(free for free in keys if not _exists(free))

@@ -35,6 +35,7 @@ class Check(Part):
 
     `placeholders` are the values that the reader has to put into the command. `conclusive` is
     false where there are any, and where the outcome is the same whatever the cause is.
+    `suggested_by` is the language model, if only that suggests the check.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Check(Part):
     rival: str = ""
     placeholders: list[str] = []
     conclusive: bool = True
+    suggested_by: str = ""
 
     @property
     def sentence(self) -> str:
@@ -55,7 +57,8 @@ class Check(Part):
 class Action(Part):
     """A step of a fix; `losses` are what its commands would destroy.
 
-    `placeholders` are the values that the reader has to put into the command.
+    `placeholders` are the values that the reader has to put into the command. `suggested_by` is
+    the language model, if only that suggests the step.
     """
 
     description: str
@@ -64,16 +67,24 @@ class Action(Part):
     expected_outcome: str = ""
     destructive: bool = False
     losses: list[str] = []
+    suggested_by: str = ""
 
     @property
     def safety_notes(self) -> str:
-        if not self.destructive:
-            return ""
-        return f"Careful: {'; '.join(self.losses) or 'it cannot be undone'}. Ask before you run it."
+        notes = []
+        if self.suggested_by:
+            notes.append(f"Only {self.suggested_by} suggests this. Read it before you do it.")
+        if self.destructive:
+            losses = "; ".join(self.losses) or "it cannot be undone"
+            notes.append(f"Careful: {losses}. Ask before you run it.")
+        return " ".join(notes)
 
 
 class Hypothesis(Part):
-    """One possible cause; its `log_odds` come from its own evidence alone, not from its rivals."""
+    """One possible cause; its `log_odds` come from its own evidence alone, not from its rivals.
+
+    `suggested_by` is the language model, if only that names it.
+    """
 
     id: str
     description: str
@@ -86,10 +97,23 @@ class Hypothesis(Part):
     checks: list[Check] = []
     actions: list[Action] = []
     distinguishing: list[str] = []
+    suggested_by: str = ""
+
+    @property
+    def conclusion(self) -> str:
+        """The root cause, for answers that call it the cause."""
+        if not self.suggested_by:
+            return self.root_cause
+        return f"Only {self.suggested_by} suggests this: {self.root_cause}"
 
     @property
     def probability(self) -> float:
         return weighing.probability(self.log_odds)
+
+    @property
+    def is_of_pattern(self) -> bool:
+        """Whether a pattern says so, and not a saved fix or a language model."""
+        return ":" not in self.id
 
     @property
     def verification_steps(self) -> list[str]:

@@ -135,7 +135,8 @@ class Knowledge:
 def read(folder: Path = FOLDER) -> Knowledge:
     """Return all valid patterns of a folder, and all mistakes in its files."""
     patterns: list[Written] = []
-    known = set(() if folder == FOLDER else _shipped_ids())
+    shipped = frozenset[str]() if folder.resolve() == FOLDER else _shipped_ids()
+    known = set(shipped)
     paths, complaints = yaml_files.within(folder)
     for path in paths:
         try:
@@ -145,7 +146,7 @@ def read(folder: Path = FOLDER) -> Knowledge:
         except Faulty as faulty:
             complaints += faulty.complaints
     complaints += [wrong for written in patterns for wrong in _within(written)]
-    complaints += [*_duplicate_ids(patterns), *_unknown_rivals(patterns, known)]
+    complaints += [*_duplicate_ids(patterns, shipped), *_unknown_rivals(patterns, known)]
     return Knowledge(patterns, sorted(set(complaints)))
 
 
@@ -246,10 +247,12 @@ def _has_word(text: str, word: str) -> bool:
     return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) is not None
 
 
-def _duplicate_ids(patterns: Iterable[Written]) -> Iterator[Complaint]:
+def _duplicate_ids(patterns: Iterable[Written], shipped: Set[str]) -> Iterator[Complaint]:
     first: dict[str, Written] = {}
     for written in patterns:
         key = written.entry.id
+        if key in shipped:
+            yield written.complaint(f"id {key} is already used by a shipped pattern", "id")
         if first.setdefault(key, written) is not written:
             yield written.complaint(f"id {key} is already used by {first[key].where}", "id")
 

@@ -1,4 +1,4 @@
-"""The patterns that ship with contextd, and what every pattern is found by."""
+"""The patterns that ship with contextd, and the texts by which a pattern is found."""
 
 from pathlib import Path
 from typing import Any
@@ -22,14 +22,18 @@ def values_of(entry: Entry) -> dict[str, Any]:
     return entry.model_dump(mode="json", exclude={"id"})
 
 
+def is_published(pattern: Pattern) -> bool:
+    return not pattern.is_draft
+
+
 def text_of(pattern: Pattern) -> tuple[str, str]:
-    """What it is about; its examples are found on their own."""
+    """Return its title and subject; its examples are searched separately."""
     about = ", ".join([*pattern.technologies, *pattern.tags, pattern.category])
     return pattern.title, f"{pattern.cause}\n{about}"
 
 
 def examples_of(pattern: Pattern) -> list[tuple[str, str]]:
-    """Its errors, read as those that callers ask about are."""
+    """Return its errors, parsed like those of callers."""
     readings = [reading.read(error, "") for error in pattern.errors]
     return [(read.headline, read.details) for read in readings]
 
@@ -42,4 +46,5 @@ LIBRARY = Library(
     read=read,
     text_of=text_of,
     examples_of=examples_of,
+    is_searched=is_published,
 )

@@ -126,8 +126,13 @@ class KnownError:
     success_rate: float
     tried: int
     tags: list[str]
+    safety_warnings: list[str]
     usage_count: int
     last_used: datetime | None
+
+    @property
+    def is_destructive(self) -> bool:
+        return bool(self.safety_warnings)
 
 
 def known_error(pattern: Pattern) -> KnownError:
@@ -142,6 +147,7 @@ def known_error(pattern: Pattern) -> KnownError:
         success_rate=round(pattern.success_rate, 3),
         tried=pattern.worked + pattern.did_not_work,
         tags=[*pattern.technologies, *pattern.tags],
+        safety_warnings=warnings_of(pattern),
         usage_count=pattern.used_count,
         last_used=pattern.last_used_at,
     )

@@ -122,6 +122,14 @@ def test_an_id_is_taken_once_over_all_files(complaints: Complaints) -> None:
     assert complaints.about(ENTRY, ENTRY) == ["1.yaml:1: id disk-full is already used by 0.yaml:1"]
 
 
+def test_an_id_of_a_shipped_pattern_is_refused(complaints: Complaints) -> None:
+    entry = ENTRY.replace("id: disk-full", "id: linux-address-in-use")
+
+    assert complaints.about(entry) == [
+        "0.yaml:1: id linux-address-in-use is already used by a shipped pattern"
+    ]
+
+
 def test_rivals_must_be_there(complaints: Complaints) -> None:
     rival = "  confused_with:\n    - id: {}\n      tell: it is not\n"
 

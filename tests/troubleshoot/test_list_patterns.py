@@ -18,6 +18,14 @@ def test_those_that_helped_come_first(call: Call, known: Known) -> None:
     assert keys(call) == ["module-missing", "inodes-gone", "disk-full"]
 
 
+def test_a_fix_that_destroys_is_marked(call: Call, known: Known) -> None:
+    patterns = {pattern.id: pattern for pattern in call("list_patterns").patterns}
+
+    assert patterns["disk-full"].is_destructive
+    assert "it deletes /var/log/shop/old" in patterns["disk-full"].safety_warnings[0]
+    assert not patterns["inodes-gone"].is_destructive
+
+
 def test_they_are_filtered(call: Call, known: Known) -> None:
     Pattern.objects.filter(key="disk-full").update(did_not_work=3)
 

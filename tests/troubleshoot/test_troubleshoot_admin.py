@@ -11,11 +11,11 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.test import Client, RequestFactory
 
-from contextd import shipped
+from contextd import search, shipped
 from contextd.shipped import Reading, Record
 from tests.conftest import Call
 from tests.troubleshoot.conftest import DISK_FULL, KNOWN, Know
-from troubleshoot import library
+from troubleshoot import curating, library
 from troubleshoot.admin import PatternAdmin
 from troubleshoot.models import Diagnosis, Pattern
 
@@ -120,18 +120,40 @@ def test_a_credential_typed_in_the_form_is_replaced_and_said(admin_client: Clien
     assert "1 credentials were replaced" in messages_of(page)
 
 
+def ship(**texts: str) -> None:
+    values = {**KNOWN["disk-full"], "confused_with": [], "references": [], **texts}
+    reading = Reading([Record("disk-full", values)], [])
+    shipped.load(dataclasses.replace(library.LIBRARY, read=lambda: reading))
+
+
+def test_a_disabled_pattern_is_not_searched_when_a_newer_text_ships(know: Know) -> None:
+    """It would take the place of another in the search."""
+    ship(cause="The shipped cause, long enough.")
+    disabled = Pattern.objects.get()
+    disabled.is_draft = True
+    curating.save(disabled)
+
+    ship(cause="The newer cause, long enough.")
+
+    assert Pattern.objects.get().cause == "The newer cause, long enough."
+    assert found_by_search() == []
+    published = Pattern.objects.get()
+    published.is_draft = False
+    curating.save(published)
+    assert found_by_search() == [published.pk]
+
+
+def found_by_search() -> list[int]:
+    hits = search.find("newer cause", domain=library.DOMAIN, projects=None, limit=5).hits
+    return [hit.record_id for hit in hits]
+
+
 def test_people_win_over_what_ships_until_they_take_it(admin_client: Client, call: Call) -> None:
     texts = {"cause": "The shipped cause, long enough."}
-
-    def load() -> None:
-        values = {**KNOWN["disk-full"], "confused_with": [], "references": [], **texts}
-        reading = Reading([Record("disk-full", values)], [])
-        shipped.load(dataclasses.replace(library.LIBRARY, read=lambda: reading))
-
-    load()
+    ship(**texts)
     Pattern.objects.update(cause="What people know here.")
     texts["cause"] = "The newer cause, long enough."
-    load()
+    ship(**texts)
     kept = Pattern.objects.get().cause
     chosen = {"action": "take_offered", "_selected_action": [Pattern.objects.get().pk]}
     admin_client.post(PATTERNS, chosen)
@@ -205,7 +227,7 @@ def test_a_solved_session_becomes_a_draft_that_is_published(
         PATTERNS, {"action": "publish", "_selected_action": [draft.pk]}, follow=True
     )
 
-    assert "Drafted draft-warperror" in messages_of(page)
+    assert "Drafted own-warperror" in messages_of(page)
     assert f"session {unsolved} does not say what fixed it" in messages_of(page)
     assert (draft.errors, draft.cause, draft.tags) == ([error], "Tighten bolt 9", ["warp"])
     assert before != draft.key
@@ -213,6 +235,24 @@ def test_a_solved_session_becomes_a_draft_that_is_published(
     drafted, _ = LogEntry.objects.order_by("pk")
     assert (drafted.is_addition(), drafted.object_id) == (True, str(draft.pk))
     assert likeliest(call, error) == draft.key
+
+
+def test_a_session_solved_by_a_saved_fix_becomes_a_draft_and_one_of_a_pattern_does_not(
+    admin_client: Client, call: Call, know: Know
+) -> None:
+    know("disk-full")
+    error, fix = "WarpError: the warp core lost phase lock", "Run `rm -rf /var/warp/cache`"
+    call("remediation_save", error_message=error, error_type="WarpError", solution=fix)
+    sessions = [call("troubleshoot", error_message=one).session_id for one in (error, DISK_FULL)]
+    for session in sessions:
+        call("troubleshoot_feedback", session_id=session, worked=True)
+
+    chosen = {"action": "draft_patterns", "_selected_action": sessions}
+    page = admin_client.post(SESSIONS, chosen, follow=True)
+
+    draft = Pattern.objects.get(is_draft=True)
+    assert (draft.cause, draft.fix) == (fix, [{"do": fix, "run": "", "destructive": True}])
+    assert f"session {sessions[1]} was solved by the pattern disk-full" in messages_of(page)
 
 
 @pytest.mark.parametrize("error", ["WarpError: the core is cold", "ошибка: ядро остыло"])
