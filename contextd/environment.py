@@ -105,7 +105,8 @@ class Environment(BaseSettings):
     )
     llm_base_url: WebAddress | None = Field(
         None,
-        description="Language model for errors that no pattern explains well. Unset: none.",
+        description="Language model for errors that no pattern explains well, such as "
+        "`https://api.openai.com/v1`; `/v1` is added to an address without a path. Unset: none.",
     )
     llm_model: str = Field(
         "",

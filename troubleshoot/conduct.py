@@ -22,6 +22,7 @@ Mode = Literal["auto", "interactive", "guided"]
 
 MAX_QUESTIONS = 8
 NOBODY_ASKED = "No person can be asked here: go on with troubleshoot_continue."
+ONLY_THE_MODEL = "Only the language model names this cause: confirm it before you act."
 UNADVISED = "this is what the knowledge base says."
 DECLINED = "The person did not answer: go on with troubleshoot_continue."
 UNANSWERED = "The person did not answer in time: go on with troubleshoot_continue."
@@ -73,7 +74,9 @@ async def advised(answer: Answer) -> Answer:
         return answer.noticing(f"The language model {error}: {UNADVISED}")
     model = settings.ENVIRONMENT.llm_model
     formed = advice.with_advice(answer.hypotheses, given, model=model, kind=symptom.kind)
-    return replace(answer, hypotheses=formed)
+    answer = replace(answer, hypotheses=formed)
+    is_alone = answer.best is not None and answer.best.suggested_by
+    return answer.noticing(ONLY_THE_MODEL if is_alone else None)
 
 
 async def asked(answer: Answer, talk: Conversation) -> Answer:

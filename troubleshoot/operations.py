@@ -36,6 +36,7 @@ Probability = Annotated[
     float, Field(description="Strength of the evidence, 0 to 1; not adding up to one")
 ]
 Confidence = Annotated[str, Field(description="high, medium or low")]
+IsDestructive = Annotated[bool, Field(description="Its fix destroys something")]
 
 
 class Troubleshoot(Request):
@@ -89,7 +90,7 @@ class SimilarIssue(Result):
     category: str
     tags: list[str]
     confidence: Confidence
-    is_destructive: Annotated[bool, Field(description="Its fix destroys something")]
+    is_destructive: IsDestructive
     safety_warnings: list[str]
 
 
@@ -112,6 +113,10 @@ class NextCheck(Result):
     conclusive: Annotated[
         bool, Field(description="False if its outcome hardly counts and cannot settle the cause")
     ] = True
+    suggested_by: Annotated[
+        str,
+        Field(description="Language model, if only that suggests it: read it before you run it"),
+    ] = ""
 
 
 class Diagnosed(Written):
@@ -189,6 +194,7 @@ def as_check(narrowed: narrowing.Narrowed) -> NextCheck | None:
         placeholders=check.placeholders,
         expected=check.expect,
         conclusive=check.conclusive,
+        suggested_by=check.suggested_by,
     )
 
 
@@ -316,6 +322,8 @@ class PatternSummary(Result):
     success_rate: Annotated[float, Field(description="(worked + 1) / (tried + 2)")]
     tried: Annotated[int, Field(description="Number of ratings")]
     tags: list[str]
+    is_destructive: IsDestructive
+    safety_warnings: list[str]
     usage_count: Annotated[int, Field(description="Times it was the most likely cause")]
     last_used: datetime | None
 

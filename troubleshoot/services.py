@@ -92,7 +92,7 @@ class Answer:
     @property
     def root_cause(self) -> str:
         if self.best:
-            return self.best.root_cause
+            return self.best.conclusion
         kind = f" It is of the kind “{self.symptom.kind}”." if self.symptom.kind else ""
         return f"{UNKNOWN}{kind}{_nearest(self.narrowed)}"
 
@@ -127,6 +127,7 @@ def recommended(hypothesis: Hypothesis) -> list[Action]:
             command=check.run,
             placeholders=check.placeholders,
             expected_outcome=check.expect,
+            suggested_by=check.suggested_by,
         )
         for check in narrowing.in_order_of_use(checks)[:1]
     ]
@@ -225,7 +226,7 @@ class Progress:
     @property
     def root_cause(self) -> str:
         if best := self.narrowed.best:
-            return best.root_cause
+            return best.conclusion
         if not self.narrowed.hypotheses:
             return "Unknown: every hypothesis is ruled out."
         return f"{UNKNOWN}{_nearest(self.narrowed)}"

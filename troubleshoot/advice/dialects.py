@@ -1,4 +1,4 @@
-"""How a question is put and an answer is read in the two protocols that servers speak."""
+"""Write requests and read responses in the two protocols of language model servers."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -18,8 +18,12 @@ Protocol = Literal["openai", "anthropic"]
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """`text_of` finds the JSON of the answer in a response; it raises LookupError or TypeError."""
+    """A protocol: `root` adds the version to a base address, as its usual clients do.
 
+    `text_of` finds the JSON of the answer in a response; it raises LookupError or TypeError.
+    """
+
+    root: Callable[[str], str]
     path: str
     headers: Callable[[str], dict[str, str]]
     body: Callable[[str, str, str], dict[str, Any]]
@@ -27,15 +31,24 @@ class Dialect:
 
 
 def chosen(protocol: Protocol | None, base_url: str) -> Dialect:
-    """By the address, where no protocol is set."""
+    """Return the dialect of the protocol; without one, that of the address."""
     host = urlsplit(base_url).hostname or ""
     is_theirs = host == "anthropic.com" or host.endswith(".anthropic.com")
     return DIALECTS[protocol or ("anthropic" if is_theirs else "openai")]
 
 
 def address(base_url: str, dialect: Dialect) -> str:
-    """With one `/v1`, whether the base has it or not."""
-    return f"{base_url.rstrip('/').removesuffix('/v1')}/v1/{dialect.path}"
+    """Return the address that questions are sent to."""
+    return f"{dialect.root(base_url.rstrip('/'))}/{dialect.path}"
+
+
+def _openai_root(base_url: str) -> str:
+    """Only a bare host lacks the version; others have `/v1`, `/v1beta/openai` or none."""
+    return base_url if urlsplit(base_url).path else f"{base_url}/v1"
+
+
+def _anthropic_root(base_url: str) -> str:
+    return f"{base_url.removesuffix('/v1')}/v1"
 
 
 def _openai_body(model: str, instructions: str, question: str) -> dict[str, Any]:
@@ -80,12 +93,14 @@ def _anthropic_text(response: Any) -> str:
 
 DIALECTS: Mapping[Protocol, Dialect] = {
     "openai": Dialect(
+        root=_openai_root,
         path="chat/completions",
         headers=lambda key: {"Authorization": f"Bearer {key}"} if key else {},
         body=_openai_body,
         text_of=_openai_text,
     ),
     "anthropic": Dialect(
+        root=_anthropic_root,
         path="messages",
         headers=lambda key: {
             "anthropic-version": ANTHROPIC_VERSION,

@@ -15,7 +15,9 @@ class Part(BaseModel):
 
 
 class Look(Part):
-    run: Annotated[Long, Field(description="A command that changes nothing; empty for none")]
+    run: Annotated[
+        Long, Field(description="A command that changes and sends nothing; empty for none")
+    ]
     expect: Annotated[Short, Field(description="What is seen when this is the cause")]
 
 

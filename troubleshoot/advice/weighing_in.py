@@ -1,16 +1,27 @@
-"""What a language model says beside what is known: it may strengthen a hypothesis or add one."""
+"""Add the opinion of a language model: it may strengthen a known hypothesis or add a new one."""
 
+import re
 from collections.abc import Sequence
 
 from troubleshoot import commands, general
-from troubleshoot.advice.schema import Advice, Suggestion
+from troubleshoot.advice.schema import Advice, Fix, Suggestion
 from troubleshoot.hypotheses import MAX_HYPOTHESES, Action, Check, Hypothesis
 
 LOG_ODDS = {"low": -1.8, "medium": -0.8, "high": 0.0}
-"""Of a cause that only the model names; it is never more likely than not."""
+"""Weights of a cause that only the model names; it is never more likely than not."""
 
 AGREEING = {"low": 0.0, "medium": 0.4, "high": 0.8}
-"""What it adds to the odds of a known case."""
+"""Weights that are added to the log odds of a known case."""
+
+NETWORK_WORDS = frozenset(
+    [
+        *("aria2c", "clone", "curl", "dig", "drill", "ftp", "http", "https", "invoke-restmethod"),
+        *("invoke-webrequest", "irm", "iwr", "lynx", "mail", "nc", "ncat", "netcat", "nslookup"),
+        *("ping", "publish", "pull", "push", "rclone", "rsync", "s3", "scp", "sendmail", "sftp"),
+        *("socat", "ssh", "tcp", "telnet", "tftp", "udp", "upload", "wget"),
+    ]
+)
+"""Words of commands that may send or download something."""
 
 
 def with_advice(
@@ -41,30 +52,45 @@ def _agreed(hypothesis: Hypothesis, suggestion: Suggestion, model: str) -> Hypot
 
 def _new(number: int, suggestion: Suggestion, model: str, kind: str | None) -> Hypothesis:
     name = f"model:{number}"
-    actions = [_action(fix.description, fix.command) for fix in suggestion.fixes]
+    actions = [_action(fix, model) for fix in suggestion.fixes]
     return Hypothesis(
         id=name,
         description=suggestion.description,
         root_cause=suggestion.root_cause,
         log_odds=LOG_ODDS[suggestion.likelihood],
-        evidence=[f"Only {model} says so, from no known case", *suggestion.reasons],
+        evidence=[
+            f"Only {model} says so, from no known case",
+            *(f"{model}: {reason}" for reason in suggestion.reasons),
+        ],
         category=general.category_of(kind),
         severity="medium",
         checks=[
-            Check(id=f"{name}:{place}", about=name, run=_harmless(look.run), expect=look.expect)
+            Check(
+                id=f"{name}:{place}",
+                about=name,
+                run=look.run if _is_harmless(look.run) else "",
+                expect=look.expect,
+                suggested_by=model,
+            )
             for place, look in enumerate(suggestion.checks, 1)
         ],
         actions=sorted(actions, key=lambda action: action.destructive),
+        suggested_by=model,
     )
 
 
-def _harmless(command: str) -> str:
-    """A check that would destroy something is left to the reader's eyes."""
-    return "" if commands.dangers(command) else command
+def _is_harmless(command: str) -> bool:
+    """Return whether a check neither destroys, sends nor downloads anything, as far as is seen."""
+    words = re.findall(r"[a-z0-9][a-z0-9-]*", command.lower())
+    return NETWORK_WORDS.isdisjoint(words) and not commands.dangers(command)
 
 
-def _action(description: str, command: str) -> Action:
-    losses = list(
-        dict.fromkeys([*commands.dangers(command), *commands.dangers_in_prose(description)])
+def _action(fix: Fix, model: str) -> Action:
+    dangers = [*commands.dangers(fix.command), *commands.dangers_in_prose(fix.description)]
+    return Action(
+        description=fix.description,
+        command=fix.command,
+        destructive=bool(dangers),
+        losses=list(dict.fromkeys(dangers)),
+        suggested_by=model,
     )
-    return Action(description=description, command=command, destructive=bool(losses), losses=losses)
