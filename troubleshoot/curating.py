@@ -11,7 +11,6 @@ from contextd import faults, limits, redaction, shipped
 from contextd.errors import Invalid
 from remediations.models import Severity
 from troubleshoot import commands, general, knowledge, library, symptoms
-from troubleshoot.hypotheses import Hypothesis
 from troubleshoot.knowledge import Check, Entry, Printed
 from troubleshoot.models import Diagnosis, Pattern
 
@@ -106,22 +105,19 @@ def _solution_of(diagnosis: Diagnosis) -> Solution:
     """Return what the caller said, else what a model or a saved fix said and a caller confirmed."""
     if diagnosis.status == Diagnosis.Status.SOLVED and diagnosis.fixed_by:
         return Solution(diagnosis.fixed_by, [], [_step(diagnosis.fixed_by)])
-    formed = [Hypothesis.model_validate(one) for one in diagnosis.hypotheses]
-    right = [one for one in formed if diagnosis.verdicts.get(one.id)]
-    new = [one for one in right if not one.is_of_pattern]
+    right = [one for one in diagnosis.hypotheses if diagnosis.verdicts.get(one["id"])]
+    new = [one for one in right if not _exists(one["id"])]
     if new:
         return _solution_in(new[0])
     if right:
-        raise Invalid(f"session {diagnosis.pk} was solved by the pattern {right[0].id}")
+        raise Invalid(f"session {diagnosis.pk} was solved by the pattern {right[0]['id']}")
     raise Invalid(f"session {diagnosis.pk} does not say what fixed it")
 
 
-def _solution_in(hypothesis: Hypothesis) -> Solution:
-    checks = [
-        {"run": check.run, "expect": check.expect} for check in hypothesis.checks if check.run
-    ]
-    steps = [_step(action.description, action.command) for action in hypothesis.actions]
-    return Solution(hypothesis.root_cause, checks, steps)
+def _solution_in(hypothesis: Mapping[str, Any]) -> Solution:
+    checks = [{part: one[part] for part in ("run", "expect")} for one in hypothesis["checks"]]
+    steps = [_step(action["description"], action["command"]) for action in hypothesis["actions"]]
+    return Solution(hypothesis["root_cause"], [one for one in checks if one["run"]], steps)
 
 
 def _step(description: str, command: str = "") -> dict[str, Any]:

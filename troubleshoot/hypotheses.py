@@ -111,11 +111,6 @@ class Hypothesis(Part):
         return weighing.probability(self.log_odds)
 
     @property
-    def is_of_pattern(self) -> bool:
-        """Whether a pattern says so, and not a saved fix or a language model."""
-        return ":" not in self.id
-
-    @property
     def verification_steps(self) -> list[str]:
         return [*(check.sentence for check in self.checks if not check.rival), *self.distinguishing]
 
