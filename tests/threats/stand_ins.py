@@ -182,8 +182,8 @@ def table(name: str, *rows: Row) -> Any:
     model: Any = Model(name, (), {"DoesNotExist": missing})
     model._meta = SimpleNamespace(object_name=name)
     model.objects = model.all_objects = model._default_manager = model.query = Rows(rows, model)
-    for row in (row for row in rows if hasattr(row, "pk")):
-        row.delete = model.objects.filter(pk=row.pk).delete
+    for row in rows:
+        row.delete = Rows([row], model, model.objects.kept).delete
     return model
 
 
@@ -388,4 +388,3 @@ def refused(call: Callable[[], Any]) -> bool:
     except PermissionDenied:
         return True
     return answer.status_code in {302, 401, 403, 405}
-
