@@ -32,15 +32,18 @@ class Listing:
     """Paths relative to a root, with `/`; some may be deleted, links or not files.
 
     `failures` has the folders that could not be listed completely, `.` for the root, with the
-    reason: they or their ignore files cannot be read.
+    reason: they or their ignore files cannot be read. `clones` is the number of repositories
+    inside that are not submodules; their files are not listed.
     """
 
     paths: list[str] = field(default_factory=list)
+    clones: int = 0
     failures: dict[str, str] = field(default_factory=dict)
 
     def add(self, folder: str, inner: "Listing") -> None:
         """Add the listing of a folder in this one."""
         self.paths += [f"{folder}/{path}" for path in inner.paths]
+        self.clones += inner.clones
         for path, error in inner.failures.items():
             self.failures[str(PurePosixPath(folder, path))] = error
 
@@ -56,8 +59,8 @@ def files_in(root: Path) -> Listing:
     listing = Listing(failures=by_git.failures)
     for path in by_git.paths:
         if path.endswith("/"):
-            continue  # a nested repository that is not a submodule
-        if os.path.isdir(root / path) and not os.path.islink(root / path):
+            listing.clones += 1
+        elif os.path.isdir(root / path) and not os.path.islink(root / path):
             if roots.is_real(root / path):
                 listing.add(path, files_in(root / path))
         else:
@@ -79,7 +82,7 @@ def _listed_by_git(root: Path) -> Listing | None:
     if failures:
         tracked = set(_paths(_git(root, *git.TRACKED).stdout))
         paths = [path for path in paths if path in tracked or not _is_below(path, failures)]
-    return Listing(paths, failures)
+    return Listing(paths, failures=failures)
 
 
 def _paths(listed: bytes) -> list[str]:

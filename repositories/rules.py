@@ -25,6 +25,7 @@ class Reason(StrEnum):
     TOO_LARGE = "too_large"
     LINK = "link"
     SPECIAL = "not_a_file"
+    CLONE = "other_repository"
 
 
 # Lower case, since paths are compared in lower case.

@@ -74,8 +74,9 @@ def test_submodules_are_indexed_and_other_clones_inside_are_not(
     other.write({"other.py": CODE})
     other.git("init", "-q")
 
-    index(clone)
+    report = index(clone)
 
+    assert report.skipped == {Reason.CLONE: 1}
     assert indexed() == {".gitmodules", "library/lib.py"}
 
 
