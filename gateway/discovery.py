@@ -31,10 +31,10 @@ class _Described(BaseModel):
 
 
 class _Schema(BaseModel):
-    dialect: str | None = Field(None, alias="$schema")
+    dialect: str = Field("", alias="$schema")
     type: Literal["object"]
-    properties: dict[str, dict[str, Any]] | None = None
-    required: list[str] | None = None
+    properties: dict[str, dict[str, Any]] = {}
+    required: list[str] = []
 
 
 class _Annotations(BaseModel):
@@ -95,10 +95,8 @@ def _with_objects(schema: dict[str, Any]) -> dict[str, Any]:
 
     PHP writes an empty object as a list, and versions before 2026-07-28 have no boolean schemas.
     """
-    properties = schema.get("properties")
-    if properties == []:
-        return {**schema, "properties": {}}
-    if not isinstance(properties, dict):
+    properties = schema.get("properties", {}) or {}
+    if "properties" not in schema or not isinstance(properties, dict):
         return schema
     objects = {
         name: _BOOLEAN_SCHEMAS[part] if isinstance(part, bool) else part

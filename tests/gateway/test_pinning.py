@@ -212,6 +212,7 @@ def test_one_bad_tool_does_not_hide_the_others(upstream: Upstream) -> None:
         ({"inputSchema": {"type": "object", "required": True}}, "inputSchema.required: "),
         ({"inputSchema": {"type": "object", "$schema": 5}}, "inputSchema.$schema: "),
         ({"outputSchema": {"type": "object", "required": "x"}}, "outputSchema.required: "),
+        ({"outputSchema": {"type": "object", "required": None}}, "outputSchema.required: "),
         ({"outputSchema": {"type": "array"}}, "outputSchema.type: "),
         ({"annotations": {"readOnlyHint": "sometimes"}}, "annotations.readOnlyHint: "),
         ({"annotations": {"title": 5}}, "annotations.title: "),
@@ -235,18 +236,18 @@ def test_schemas_that_some_protocol_versions_lack_are_rewritten(
 ) -> None:
     properties = {"some": True, "none": False, "a": {"type": "string"}}
     schema = {"type": "object", "properties": properties}
-    empty = {"type": "object", "properties": []}
+    empty: dict[str, object] = {"type": "object", "properties": []}
+    php = tool("php", inputSchema={**empty, "properties": None}, outputSchema=empty)
 
-    offering.take_in(
-        upstream.pk, Kind.TOOL, [tool("any", inputSchema=schema), tool("php", outputSchema=empty)]
-    )
+    offering.take_in(upstream.pk, Kind.TOOL, [tool("any", inputSchema=schema), php])
 
     assert UpstreamFeature.objects.get(name="any").definition["inputSchema"]["properties"] == {
         "some": {},
         "none": {"not": {}},
         "a": {"type": "string"},
     }
-    assert UpstreamFeature.objects.get(name="php").definition["outputSchema"]["properties"] == {}
+    definition = UpstreamFeature.objects.get(name="php").definition
+    assert definition["inputSchema"]["properties"] == definition["outputSchema"]["properties"] == {}
     for version in KNOWN_PROTOCOL_VERSIONS:
         assert {"odd__any", "odd__php"} <= {tool.name for tool in tools.listed(caller, version)}
 
