@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 import os
+import re
 import shutil
 import socket
 from collections.abc import Mapping
@@ -16,6 +17,12 @@ from gateway.models import Transport, Upstream
 from gateway.services import Plan
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+DECISIVE = re.compile(
+    r"PATH|(LD|DYLD)_\w+|GCONV_PATH|ENV|BASH_ENV|NODE_(OPTIONS|PATH)|PYTHON(PATH|HOME|STARTUP)"
+    r"|PERL5(LIB|OPT)|RUBY(LIB|OPT)|(JAVA_TOOL|JDK_JAVA|_JAVA)_OPTIONS"
+)
+"""Environment variables that make an allowed command run something else."""
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -52,7 +59,7 @@ async def check(plan: Plan) -> None:
     elif plan.transport == Transport.STDIO:
         program_of(plan)
     else:
-        ensure_allowed(plan.command[0])
+        ensure_allowed(plan)
 
 
 def ensure_headers(headers: Mapping[str, str]) -> None:
@@ -108,9 +115,11 @@ def is_public(address: Address) -> bool:
 
 def program_of(plan: Plan) -> str:
     """Return the path of the program to start. Raises Hopeless."""
-    name, folder = plan.command[0], plan.working_directory
-    ensure_allowed(name)
-    path = plan.settings.get("PATH", PATH)
+    ensure_allowed(plan)
+    folder, path = plan.working_directory, plan.settings.get("PATH", PATH)
+    if folder and not os.path.isdir(folder):  # Path.is_dir raises errors
+        raise Hopeless(f"there is no folder {folder!r} to run it in, or it cannot be read")
+    name = command_of(plan)
     program = shutil.which(name, path=path)
     if program is None:
         where = "that can be run" if "/" in name else f"in {path}"
@@ -118,13 +127,25 @@ def program_of(plan: Plan) -> str:
             f"there is no program {name!r} {where}; install it or correct the command, "
             "then restart the upstream"
         )
-    if folder and not os.path.isdir(folder):  # Path.is_dir raises errors
-        raise Hopeless(f"there is no folder {folder!r} to run it in, or it cannot be read")
-    return program
+    return os.path.abspath(program)
 
 
-def ensure_allowed(program: str) -> None:
+def command_of(plan: Plan) -> str:
+    """Return the command; one with a relative path is relative to the working directory."""
+    command = plan.command[0]
+    return os.path.join(plan.working_directory, command) if "/" in command else command
+
+
+def ensure_allowed(plan: Plan) -> None:
     """Raises Hopeless for a command that is not in CONTEXTD_GATEWAY_COMMANDS, if that is set."""
     allowed = settings.CONTEXTD_GATEWAY_COMMANDS
-    if (allowed or not settings.CONTEXTD_ANONYMOUS) and program not in allowed:
-        raise Hopeless(f"{program!r} is not in CONTEXTD_GATEWAY_COMMANDS, so it is not started")
+    if settings.CONTEXTD_ANONYMOUS and not allowed:
+        return
+    command = command_of(plan)
+    if command not in allowed:
+        raise Hopeless(f"{command!r} is not in CONTEXTD_GATEWAY_COMMANDS, so it is not started")
+    if decisive := ", ".join(filter(DECISIVE.fullmatch, plan.settings)):
+        raise Hopeless(
+            f"{decisive} cannot be set while commands are limited to CONTEXTD_GATEWAY_COMMANDS, "
+            "because the command could then run other programs; remove the setting"
+        )

@@ -298,6 +298,16 @@ def test_commands_in_containers_are_limited_too(add: Add, settings: object) -> N
     assert "'cat' is not in CONTEXTD_GATEWAY_COMMANDS" in upstream.reason
 
 
+def test_a_program_is_started_relative_to_its_working_directory(add: Add, tmp_path: Path) -> None:
+    program = tmp_path / "server"
+    program.write_text(f"#!/bin/sh\nexec {sys.executable} {MISBEHAVING}\n")
+    program.chmod(0o755)
+
+    upstream = add(command=["./server"], working_directory=str(tmp_path))
+
+    assert upstream.reason == ""
+
+
 def test_what_has_left_its_group_ends_with_it(add: Add, call: Call) -> None:
     upstream = add()
     helper = pid_of(call, "odd:spawn")
