@@ -15,6 +15,8 @@ Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 GREETING_SECONDS = 5
 LOOK_SECONDS = 2
+KEEPALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 30_000}
+"""TCP options that end a connection within 30 seconds after the other host is gone."""
 
 
 class NotAdmitted(OSError):
@@ -58,11 +60,21 @@ async def reach() -> Connection:
         return await asyncio.open_unix_connection(socket_path())
     reader, writer = await asyncio.open_connection(*host_and_port(address))
     try:
+        notice_lost_host(writer)
         await introduce(reader, writer)
     except (OSError, ValueError):
         writer.close()
         raise
     return reader, writer
+
+
+def notice_lost_host(writer: asyncio.StreamWriter) -> None:
+    """End the connection if the other host is gone without closing it."""
+    connection: socket.socket = writer.get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in KEEPALIVE.items():
+        if hasattr(socket, name):  # some exist on Linux only
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 async def introduce(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -76,6 +88,7 @@ async def introduce(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
 
 async def admit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Do the gateway's side of `introduce`. Raises NotAdmitted."""
+    notice_lost_host(writer)
     ours = secrets.token_hex(32)
     writer.write(f"{ours}\n".encode())
     async with asyncio.timeout(GREETING_SECONDS):
