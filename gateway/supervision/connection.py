@@ -34,7 +34,7 @@ import contextd
 from contextd.mcp import sdk
 from gateway.hop import Failed
 from gateway.lost import Lost
-from gateway.models import Kind, Transport
+from gateway.models import Isolation, Kind, Transport
 from gateway.services import Plan
 from gateway.supervision import concealing, failures, http, transports
 from gateway.supervision.exchange import Exchange, NotAnswered
@@ -78,6 +78,8 @@ class Connection:
         self.owner: str | None = None
         self._exchanges: list[Exchange] = []
         self._waiting = 0
+        self._has_given_up = False
+        """Whether a call ended without an answer, so that its questions may still come."""
         self.last_used = time.monotonic()
         self._changed = changed
         self._concealed = concealing.concealer(plan.settings)
@@ -314,7 +316,11 @@ class Connection:
         try:
             async with exchange.limited(seconds):
                 return await self._perform_in_rounds(exchange)
+        except asyncio.CancelledError:
+            self._has_given_up = True
+            raise
         except TimeoutError:
+            self._has_given_up = True
             told = f"{name} gave no answer within {seconds:g} s{self._last_lines}"
             raise failures.timed_out(told) from None
         except NotAnswered as refusal:
@@ -354,15 +360,24 @@ class Connection:
 
     async def _ask(self, method: str, params: BaseModel) -> Any:
         """Ask the caller; up to 2025-11-25 a question does not name the call it belongs to."""
-        if len(self._exchanges) != 1:
-            told = "several calls use this connection" if self._exchanges else "no call is running"
-            return ErrorData(code=INVALID_REQUEST, message=f"nobody can be asked: {told}")
+        if reason := self._reason_not_to_ask():
+            return ErrorData(code=INVALID_REQUEST, message=f"nobody can be asked: {reason}")
         raw = params.model_dump(by_alias=True, mode="json", exclude_none=True)
         try:
             question = {"method": method, "params": raw}
             return (await self._exchanges[0].ask({"": question}))[""]
         except NotAnswered as refusal:
             return ErrorData(code=INVALID_REQUEST, message=str(refusal))
+
+    def _reason_not_to_ask(self) -> str:
+        """Return why it is unknown whose question it is, or an empty string."""
+        if not self._exchanges:
+            return "no call is running"
+        if len(self._exchanges) > 1:
+            return "several calls use this connection"
+        if self._has_given_up and self.plan.isolation == Isolation.SHARED:
+            return "an earlier call of another caller may still be running"
+        return ""
 
     def _not_sent(self, name: str, why: str = "it has just ended") -> Failed:
         told = f"{name}: nothing was sent to {self.plan.namespace}: {why}{self._last_lines}"

@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, types
 from mcp.client.streamable_http import streamable_http_client
 
-from contextd.errors import UpstreamFailed
+from contextd.errors import TimedOut, UpstreamFailed
 from gateway import link
 from gateway.models import Isolation
 from tests.clients import MODERN_VERSION, structure_of, text_of
@@ -103,6 +103,16 @@ def test_of_two_calls_none_is_asked_for_the_other(add: Add, call: Call) -> None:
 
     link.control("restart", "odd")
     both.join()
+
+
+def test_a_question_after_a_call_was_given_up_is_put_to_nobody_else(add: Add, call: Call) -> None:
+    add(isolation=Isolation.SHARED, request_timeout_ms=300)
+    with pytest.raises(TimedOut):
+        call("odd:hang")
+
+    answer = call("odd:ask_person").structured["message"]
+
+    assert "an earlier call of another caller may still be running" in answer
 
 
 def suppressed(call: Call, name: str) -> None:
