@@ -20,6 +20,7 @@ from mcp.server.streamable_http_manager import (
     StreamableHTTPSessionManager,
     _send_and_report_status,
 )
+from mcp.shared._stream_protocols import ReadStream as ReadStream
 from mcp.shared._stream_protocols import WriteStream as WriteStream
 from mcp.shared.dispatcher import CallOptions, as_request_id, coerce_request_id
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher

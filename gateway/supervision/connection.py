@@ -13,7 +13,6 @@ from mcp.client.session import ClientRequestContext
 from mcp.client.subscriptions import listen
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
-from mcp.shared.subscriptions import PromptsListChanged, ResourcesListChanged, ToolsListChanged
 from mcp.types import (
     INVALID_REQUEST,
     CreateMessageRequestParams,
@@ -23,9 +22,6 @@ from mcp.types import (
     ElicitResult,
     ErrorData,
     Implementation,
-    PromptListChangedNotification,
-    ResourceListChangedNotification,
-    ToolListChangedNotification,
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, TypeAdapter
@@ -36,32 +32,16 @@ from gateway.hop import Failed
 from gateway.lost import Lost
 from gateway.models import Isolation, Kind, Transport
 from gateway.services import Plan
-from gateway.supervision import concealing, failures, http, transports
+from gateway.supervision import concealing, failures, http, lists, transports
 from gateway.supervision.exchange import Exchange, NotAnswered
+from gateway.supervision.hearing import Heard
 from gateway.supervision.processes import Tail
 
-LISTS = {
-    Kind.TOOL: ("tools/list", "tools"),
-    Kind.PROMPT: ("prompts/list", "prompts"),
-    Kind.RESOURCE: ("resources/list", "resources"),
-    Kind.TEMPLATE: ("resources/templates/list", "resourceTemplates"),
-}
-OF_RESOURCES = frozenset({Kind.RESOURCE, Kind.TEMPLATE})
-CHANGED: dict[type, frozenset[Kind]] = {
-    ToolListChangedNotification: frozenset({Kind.TOOL}),
-    ToolsListChanged: frozenset({Kind.TOOL}),
-    PromptListChangedNotification: frozenset({Kind.PROMPT}),
-    PromptsListChanged: frozenset({Kind.PROMPT}),
-    ResourceListChangedNotification: OF_RESOURCES,
-    ResourcesListChanged: OF_RESOURCES,
-}
 ModelReply = CreateMessageResult | CreateMessageResultWithTools
 MODEL_REPLY: TypeAdapter[ModelReply] = TypeAdapter(ModelReply)
 CLOSING_SECONDS = 15
 RESUBSCRIBE_SECONDS = 30
 MAX_ROUNDS = 20
-MAX_PAGES = 50
-MAX_LISTED = 2000
 GRACE_SECONDS = 0.5
 """Seconds to wait for an upstream's last output after its end is noticed."""
 
@@ -161,7 +141,8 @@ class Connection:
         plan = self.plan
         ours = Implementation(name="contextd-gateway", version=contextd.__version__)
         async with transports.opened(plan, self._tail, self._ended) as (incoming, outgoing):
-            self._dispatcher: JSONRPCDispatcher[Any] = JSONRPCDispatcher(incoming, outgoing)
+            self._heard = Heard(incoming)
+            self._dispatcher: JSONRPCDispatcher[Any] = JSONRPCDispatcher(self._heard, outgoing)
             async with ClientSession(
                 dispatcher=self._dispatcher,
                 client_info=ours,
@@ -218,7 +199,7 @@ class Connection:
         seconds = self.plan.stale_seconds
         version = self._session.protocol_version
         try:
-            async with asyncio.timeout(seconds):
+            async with self._heard.limited_silence(seconds):
                 if version in MODERN_PROTOCOL_VERSIONS:
                     await self._session.send_discover(version)
                 else:
@@ -269,14 +250,14 @@ class Connection:
                 await self._hear(event)
 
     async def _hear(self, message: Any) -> None:
-        if self._changed and (kinds := CHANGED.get(type(message))):
+        if self._changed and (kinds := lists.CHANGED.get(type(message))):
             self._changed(kinds)
 
     async def list_all(self, kind: Kind) -> list[Any]:
         """Return the upstream's list, unchecked. Raises Lost."""
         try:
             async with asyncio.timeout(self.plan.discovery_seconds):
-                return await self._list_pages(*LISTS[kind])
+                return await lists.read(self._request, kind)
         except TimeoutError:
             raise Lost(f"no list of {kind}s within {self.plan.discovery_seconds:g} s") from None
         except MCPError as error:
@@ -292,20 +273,6 @@ class Connection:
 
     def _is_over(self, error: MCPError) -> bool:
         return failures.is_closed(error) or failures.is_timeout(error) or self._is_refused(error)
-
-    async def _list_pages(self, method: str, key: str) -> list[Any]:
-        found: list[Any] = []
-        cursor: Any = None
-        seen: set[str] = set()
-        while len(seen) < MAX_PAGES and len(found) < MAX_LISTED:
-            page = await self._request(method, {"cursor": cursor} if cursor else {}, {})
-            listed = page.get(key)
-            found += listed if isinstance(listed, list) else []
-            cursor = page.get("nextCursor")
-            if not isinstance(cursor, str) or cursor in seen:
-                break
-            seen.add(cursor)
-        return found
 
     async def perform(self, exchange: Exchange) -> dict[str, Any]:
         """Return the raw result. Raises Failed."""
@@ -403,9 +370,9 @@ class Connection:
         return f"\n{self._tail}" if str(self._tail) else ""
 
     async def _request(
-        self, method: str, params: dict[str, Any], options: CallOptions
+        self, method: str, params: dict[str, Any], options: CallOptions | None = None
     ) -> dict[str, Any]:
-        request = {"method": method, "params": params}
+        request, options = {"method": method, "params": params}, options or {}
         # Not validated, so that one bad part of an answer does not hide the rest.
         sdk.stamp(self._session, request, options)
         return await self._dispatcher.send_raw_request(method, params, options)

@@ -26,7 +26,7 @@ tools: dict[str, dict[str, Any]] = {
         "echo", "fail", "refuse", "crash", "hang", "wedge", "flood", "chatter", "poison",
         "vanish", "environment", "pid", "spawn", "progress", "cancelled", "grow", "picture",
         "link", "ask_person", "ask_model", "headers", "mumble", "held", "compressed", "status",
-        "deep", "digits", "bytes", "late_id", "nameless", "another", "stubborn", "wait",
+        "deep", "digits", "bytes", "late_id", "nameless", "another", "stubborn", "wait", "busy",
         "sequence",
     )
 }  # fmt: skip
@@ -220,6 +220,15 @@ def progress(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
     for done in (1, 2):
         told = {"progressToken": meta["progressToken"], "progress": done, "total": 2}
         send({"method": "notifications/progress", "params": told})
+    return text("done")
+
+
+def busy(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    """Read nothing, and so answer no ping, while progress is reported."""
+    for done in range(25):
+        told = {"progressToken": meta["progressToken"], "progress": done}
+        send({"method": "notifications/progress", "params": told})
+        time.sleep(0.1)
     return text("done")
 
 

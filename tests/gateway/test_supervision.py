@@ -67,6 +67,14 @@ def test_one_that_does_not_answer_any_more_is_replaced(add: Add, call: Call) -> 
     assert not psutil.pid_exists(before)
 
 
+def test_a_busy_upstream_that_reports_progress_is_not_replaced(add: Add, call: Call) -> None:
+    upstream = add(heartbeat_interval_ms=200, stale_timeout_ms=1000)
+
+    assert call("odd:busy").content[0]["text"] == "done"
+
+    assert not upstream.events.filter(state=State.BACKOFF).exists()
+
+
 def test_a_flood_ends_the_upstream_not_the_gateway(add: Add, call: Call) -> None:
     add()
     add("calm")
