@@ -93,10 +93,10 @@ class UpstreamRows(RowsByField):
     prefetched = ["settings"]
 
     def relate(self, record: Upstream, row: Row) -> None:
-        start_anew(record)
+        restart(record)
 
 
-def start_anew(upstream: Upstream) -> None:
+def restart(upstream: Upstream) -> None:
     """Restart the upstream so that a change takes effect."""
     services.touch(upstream)
     offering.apply_filter(upstream)
@@ -120,7 +120,7 @@ class UpstreamAdmin(Transferable, ModelAdmin[Upstream]):
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
-        start_anew(form.instance)
+        restart(form.instance)
         if problem := policy.problem_of(form.instance):
             messages.warning(request, f"{form.instance} cannot start: {problem}")
 

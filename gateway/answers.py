@@ -52,7 +52,7 @@ def success(offer: Offer, result: dict[str, Any]) -> RelayedToolResult:
     return RelayedToolResult(content=content, structured=structured, meta=result.get("_meta"))
 
 
-def said(offer: Offer, result: dict[str, Any]) -> RelayedPrompt:
+def prompt(offer: Offer, result: dict[str, Any]) -> RelayedPrompt:
     messages = [
         {**message, "content": addressed(offer.namespace, message["content"])}
         for message in result["messages"]

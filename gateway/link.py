@@ -47,12 +47,12 @@ async def call(
     return answers.success(offer, result)
 
 
-async def say(
+async def get_prompt(
     offer: Offer, arguments: Mapping[str, str], principal: str, conversation: Conversation
 ) -> RelayedPrompt:
     """Return the prompt rendered with the arguments. Raises as `call` does."""
     params = {"name": offer.name, "arguments": dict(arguments)}
-    return answers.said(
+    return answers.prompt(
         offer, await exchange(offer, "prompts/get", params, principal, conversation)
     )
 

@@ -151,14 +151,13 @@ def keep(
     upstream: Upstream, kind: Kind, listed: Listed, known: Mapping[str, UpstreamFeature]
 ) -> list[str]:
     changed = []
-    taken = {feature.wire_name for feature in known.values()}
+    wire_names = {feature.wire_name for feature in known.values()}
     for name, definition in listed.definitions.items():
         feature = known.get(name) or first_seen(upstream, kind, name)
-        if not feature.pk and feature.wire_name in taken:
-            told = f"{feature} is left out: {feature.wire_name} is already taken"
-            listed.problems.append(told)
+        if not feature.pk and feature.wire_name in wire_names:
+            listed.problems.append(f"{feature} is left out: {feature.wire_name} is already taken")
             continue
-        taken.add(feature.wire_name)
+        wire_names.add(feature.wire_name)
         if not (feature.pk and feature.is_present and feature.definition == definition):
             describe(feature, definition)
             changed.append(feature)
@@ -173,9 +172,9 @@ def keep(
 
 
 def first_seen(upstream: Upstream, kind: Kind, name: str) -> UpstreamFeature:
-    told = names.address if kind in _BY_ADDRESS else names.on_the_wire
+    wire_name_of = names.address if kind in _BY_ADDRESS else names.on_the_wire
     return UpstreamFeature(
-        upstream=upstream, kind=kind, name=name, wire_name=told(upstream.namespace, name)
+        upstream=upstream, kind=kind, name=name, wire_name=wire_name_of(upstream.namespace, name)
     )
 
 

@@ -40,7 +40,7 @@ class Offered:
         self._edition = ""
         self._known: dict[str, Provided] = {}
         self._sure_until, self._heard = 0.0, 0
-        changes.subscribe(self._hear)
+        changes.subscribe(self._note_change)
 
     def all(self) -> list[Provided]:
         return [one for name, one in self._current().items() if name == one.name]
@@ -53,8 +53,8 @@ class Offered:
         """Return the feature as last read, if that was a moment ago and no change was announced."""
         return self._known.get(name) if time.monotonic() < self._sure_until else None
 
-    def _hear(self, told: changes.Announcement) -> None:
-        if isinstance(told, Change):
+    def _note_change(self, announcement: changes.Announcement) -> None:
+        if isinstance(announcement, Change):
             self._heard += 1
             self._sure_until = 0.0
 
@@ -96,7 +96,7 @@ def as_prompt(offer: Offer) -> Provided:
         name=offer.wire_name,
         canonical=offer.canonical,
         definition=offer.definition,
-        handler=partial(say, offer),
+        handler=partial(get_prompt, offer),
         request=GivenArguments,
         result=RelayedPrompt,
         effect="read",
@@ -117,12 +117,12 @@ async def call(
     return await link.call(offer, arguments, caller.principal, conversation)
 
 
-async def say(
+async def get_prompt(
     offer: Offer, caller: Caller, request: GivenArguments, conversation: Conversation
 ) -> RelayedPrompt:
     from gateway import link
 
-    return await link.say(offer, request.arguments, caller.principal, conversation)
+    return await link.get_prompt(offer, request.arguments, caller.principal, conversation)
 
 
 tools = Offered(offering.offered, as_tool)

@@ -35,13 +35,13 @@ def templates(caller: Caller) -> list[Listed]:
 
 
 def as_listed(offered: OfferedResource) -> Listed:
-    told = offered.definition
+    definition = offered.definition
     return Listed(
         uri=offered.address,
-        name=told.get("name"),
-        title=told.get("title") or told.get("name") or offered.address,
-        description=told.get("description"),
-        mime_type=told.get("mimeType"),
+        name=definition.get("name"),
+        title=definition.get("title") or definition.get("name") or offered.address,
+        description=definition.get("description"),
+        mime_type=definition.get("mimeType"),
     )
 
 

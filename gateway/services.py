@@ -25,8 +25,8 @@ from gateway.models import (
     UpstreamSetting,
 )
 
-EVENTS_KEPT = 200
-EVENTS_LOOKED_AT = 10
+MAX_EVENTS = 200
+MAX_SEARCHED_EVENTS = 10
 MAX_REASON_CHARACTERS = 4000
 
 
@@ -63,7 +63,7 @@ def probe() -> list[str] | None:
         upstreams = list(Upstream.objects.enabled())
     except DatabaseError:
         raise Unhealthy("upstreams cannot be read; run manage.py migrate") from None
-    details = [told(upstream) for upstream in upstreams]
+    details = [summary(upstream) for upstream in upstreams]
     ill = [one for one in upstreams if one.state not in (State.READY, State.STARTING)]
     wrong = [f"{one.namespace} is {described(one)}" for one in ill]
     if upstreams and not place.is_reached():
@@ -73,10 +73,10 @@ def probe() -> list[str] | None:
     return details or None
 
 
-def told(upstream: Upstream) -> str:
+def summary(upstream: Upstream) -> str:
     """Return `github: ready since 2026-11-28 09:20 UTC; before, backoff: it has ended`."""
     line = f"{upstream}: {upstream.state} since {upstream.state_since:%Y-%m-%d %H:%M} UTC"
-    before = next((one for one in upstream.events.all()[:EVENTS_LOOKED_AT] if one.reason), None)
+    before = next((one for one in upstream.events.all()[:MAX_SEARCHED_EVENTS] if one.reason), None)
     return f"{line}; before, {before.first_line}" if before else line
 
 
@@ -84,8 +84,8 @@ def described(upstream: Upstream) -> str:
     """Return `backoff: it ended with exit code 1; next try at 12:00:05`."""
     first_line = upstream.reason.partition("\n")[0]
     retry = upstream.next_retry_at
-    told = [f"{upstream.state}: {first_line}" if first_line else upstream.state]
-    return "; ".join([*told, f"next try at {retry:%H:%M:%S}"] if retry else told)
+    parts = [f"{upstream.state}: {first_line}" if first_line else upstream.state]
+    return "; ".join([*parts, f"next try at {retry:%H:%M:%S}"] if retry else parts)
 
 
 def plans() -> list[Plan]:
@@ -128,8 +128,8 @@ def readable_settings(upstream: Upstream) -> tuple[dict[str, str], str]:
         try:
             values[setting.name] = setting.value
         except Undecipherable:
-            told = f"{setting.name} was saved under another CONTEXTD_SECRET_KEY; enter it again"
-            return {}, told
+            problem = f"{setting.name} was saved under another CONTEXTD_SECRET_KEY; enter it again"
+            return {}, problem
     return values, ""
 
 
@@ -153,7 +153,7 @@ def keep_event(upstream_id: int, state: State, reason: str) -> None:
         reason=replace_unstorable(reason)[:MAX_REASON_CHARACTERS],
     )
     events = UpstreamEvent.objects.filter(upstream=upstream_id)
-    kept = events.values("pk")[:EVENTS_KEPT]
+    kept = events.values("pk")[:MAX_EVENTS]
     events.exclude(pk__in=kept).delete()
 
 

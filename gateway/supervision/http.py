@@ -68,7 +68,7 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         await request.aread()
         if not is_waited_for(request):
-            return await self._told(request)
+            return await self._notify(request)
         try:
             response = await super().handle_async_request(request)
         except NOT_CONNECTED as error:
@@ -86,7 +86,7 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
             return await answer_to(request, response)
         return response
 
-    async def _told(self, request: httpx2.Request) -> httpx2.Response:
+    async def _notify(self, request: httpx2.Request) -> httpx2.Response:
         """Send a message whose answer is ignored; a server that gives none must not block."""
         try:
             async with asyncio.timeout(BRIEF_SECONDS):
@@ -103,14 +103,14 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         body = await response.aread()
         await response.aclose()
         status, kind = response.status_code, type_of(response)
-        told = f"HTTP {status} {response.reason_phrase}".strip()
+        status_line = f"HTTP {status} {response.reason_phrase}".strip()
         error = error_in(body) if kind.startswith(JSON) else None
-        is_ill = FAILING.match(told) is not None
+        is_ill = FAILING.match(status_line) is not None
         if is_ill or error is None:
-            self._tail.note(told)
+            self._tail.note(status_line)
         if (error and not is_ill) or status == NOT_FOUND:
             return httpx2.Response(status, headers={"content-type": kind}, content=body)
-        return as_error(status, f"{told}: {error.message}" if error else told, error)
+        return as_error(status, f"{status_line}: {error.message}" if error else status_line, error)
 
 
 async def answer_to(request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:

@@ -25,7 +25,7 @@ TIMEOUT_SECONDS = 60
 def gateway(transactional_db: None) -> Iterator[None]:
     """What `gateway_run` runs, in a thread of this process."""
     started, loop = threading.Event(), asyncio.new_event_loop()
-    told_to_end = asyncio.Event()
+    end_requested = asyncio.Event()
 
     async def run() -> None:
         workers = Workers(2)
@@ -33,7 +33,7 @@ def gateway(transactional_db: None) -> Iterator[None]:
         async with serving.listening(serving.build(supervisor)):
             started.set()
             supervising = asyncio.create_task(supervisor.run())
-            await told_to_end.wait()
+            await end_requested.wait()
             supervising.cancel()
             await asyncio.wait([supervising])
         workers._executor.shutdown()  # its threads have connections to the database
@@ -43,7 +43,7 @@ def gateway(transactional_db: None) -> Iterator[None]:
     thread.start()
     assert started.wait(TIMEOUT_SECONDS)
     yield
-    loop.call_soon_threadsafe(told_to_end.set)
+    loop.call_soon_threadsafe(end_requested.set)
     thread.join(TIMEOUT_SECONDS)
     assert not thread.is_alive()
     loop.close()

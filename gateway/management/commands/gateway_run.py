@@ -34,16 +34,16 @@ async def run() -> None:
     from gateway.supervision import processes, serving
     from gateway.supervision.supervisor import Supervisor
 
-    told_to_end = asyncio.Event()
+    end_requested = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, told_to_end.set)
+        asyncio.get_running_loop().add_signal_handler(number, end_requested.set)
     workers = Workers(threads=2)
     supervisor = Supervisor(workers)
     try:
         async with serving.listening(serving.build(supervisor)):
             processes.end_left()
             supervising = asyncio.create_task(supervisor.run())
-            ending = asyncio.create_task(told_to_end.wait())
+            ending = asyncio.create_task(end_requested.wait())
             await asyncio.wait([supervising, ending], return_when=asyncio.FIRST_COMPLETED)
             supervising.cancel()
             with contextlib.suppress(asyncio.CancelledError):
