@@ -1,4 +1,4 @@
-"""No text holds up or breaks whoever judges what it would destroy."""
+"""Every text is judged in a short time and without an error."""
 
 import time
 
@@ -26,6 +26,14 @@ SECONDS = 5.0
         "\n" * 20_000,
         "a/" * 10_000,
         "`a` " * 5_000,
+        "> " + "a/" * 9_000 + " x",
+        "# " + "the " * 4_000,
+        "<" + "a " * 9_000,
+        "DO $a" + " ALTER TABLE x" * 1_000 + "$a$",
+        "> a\n" * 5_000,
+        "psql\n" * 3_000,
+        "sudo " * 4_000,
+        "bash -c '" * 1_000,
         "\n".join("`" * length for length in range(200, 3, -1)),
     ],
     ids=lambda text: text[:12],

@@ -34,6 +34,12 @@ from troubleshoot.commands import dangers
         "docker run --unheard-of alpine rm -rf /x",
         "python -m django flush",
         "wsl rm -rf /x",
+        "pkexec rm -rf /x",
+        "nix-shell --run 'rm -rf /x'",
+        "git submodule foreach git reset --hard",
+        "git submodule foreach 'git reset --hard'",
+        "git rebase --exec 'rm -rf x' main",
+        'heroku run -a shop "rails db:drop"',
     ],
 )
 def test_what_is_started_is_judged(command: str) -> None:
@@ -60,6 +66,9 @@ def test_what_is_started_is_judged(command: str) -> None:
         "grep -- rm -rf",
         "npm test -- -t delete",
         "git log -- rm",
+        "git submodule foreach git status",
+        "git rebase --exec 'make test' main",
+        'heroku run -a shop "rails db:migrate"',
         "python -m json.tool rm",
     ],
 )
@@ -75,6 +84,7 @@ def test_what_is_started_raises_no_false_alarm(command: str) -> None:
         'powershell -command "Remove-Item -Recurse -Force x"',
         'powershell "Remove-Item -Recurse -Force x"',
         "powershell.exe -NoProfile -ExecutionPolicy Bypass Remove-Item x",
+        '"C:\\Windows\\System32\\cmd.exe" /c del *.*',
         'cmd /C "del /s /q C:\\temp"',
         "cmd /c del /s /q C:\\temp",
         "cmd.exe /c rd /s /q build",

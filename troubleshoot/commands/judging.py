@@ -21,7 +21,7 @@ _DOWNLOADED = re.compile(rf"\s*(?:\$\(|<\(|`)\s*(?:{'|'.join(sorted(_DOWNLOADERS
 # `# text of a comment` is no command of root, and `> file.log` empties the file.
 _PROMPT = re.compile(
     r"^[ \t]*(?:\$|%|#(?![^\n]* (?:would|will|should|is|are|the|this|that|not)\b)"
-    r"|>(?! +(?:(?!\./)\S*/\S+|[\w-]+\.(?:conf|csv|json|log|sql|txt|ya?ml))[ \t]*$)"
+    r"|>(?! +(?:(?!\./)[^\s/]*/\S+|[\w-]+\.(?:conf|csv|json|log|sql|txt|ya?ml))[ \t]*$)"
     r"|PS [^>\n]*>|[\w.@~:/+-]+[$#%]|\[[^\]\n]*\][$#]|\w*[=('\"*!^-][#>]"
     r"|(?:mysql|sqlite|MariaDB \[[^\]\n]*\]|[\w.]+:\d+)>|\w+=[#>]) +",
     re.MULTILINE,

@@ -151,10 +151,10 @@ _PRISMA = first_of(
 
 # They are found in prose too, unlike programs without a rule.
 _BY_VERB = {
-    "argocd", "bq", "consul", "doctl", "eksctl", "etcdctl", "firebase", "fly", "flyctl",
-    "flux", "influx", "kafka-topics", "kafka-topics.sh", "kind", "lxc", "minikube", "mix",
-    "multipass", "nats", "netlify", "nomad", "pm2", "rabbitmqadmin", "rabbitmqctl",
-    "supabase", "vagrant", "vault", "vercel", "virsh", "wp", "wrangler",
+    "argocd", "bq", "consul", "doctl", "eksctl", "etcdctl", "firebase", "flux", "fly", "flyctl",
+    "influx", "kafka-topics", "kafka-topics.sh", "kind", "lxc", "minikube", "mix", "multipass",
+    "nats", "netlify", "nomad", "pm2", "rabbitmqadmin", "rabbitmqctl", "s3cmd", "supabase",
+    "vagrant", "vault", "vercel", "virsh", "wp", "wrangler",
 }  # fmt: skip
 _TASK_RUNNERS = {
     "alembic", "artisan", "console", "django", "django-admin", "flask", "manage.py", "rails",
@@ -220,10 +220,15 @@ RULES: dict[str, Rule] = {
     "reboot": always("the machine goes down"),
     "poweroff": always("the machine goes down"),
     "halt": always("the machine goes down"),
+    "telinit": with_words("the machine goes down", "0", "6"),
     "init": with_words("the machine goes down", "0", "6"),
     "systemctl": with_words("the machine goes down", "reboot", "poweroff", "halt"),
     "find": finds_and_deletes,
     "rsync": synchronizes,
+    "rclone": first_of(
+        with_words("it deletes at the target what the source does not have", "sync"),
+        by_platform_verb,
+    ),
     "git": git,
     "kubectl": CLUSTER,
     "oc": CLUSTER,

@@ -221,7 +221,7 @@ def _named(words: "list[str] | tuple[str, ...]", outer: Invocation) -> Invocatio
 
 def program_name(word: str) -> str:
     """Return it without folder, version and `.exe`."""
-    name = word.rpartition("/")[2]
+    name = word.replace("\\", "/").rpartition("/")[2]
     if name.lower().endswith(".exe"):
         name = name.lower().removesuffix(".exe")
     variant = _VARIANT.fullmatch(name)

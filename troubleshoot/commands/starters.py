@@ -11,7 +11,8 @@ from troubleshoot.commands.shell import Invocation
 _WITH_VALUE = {
     "sudo": "-u -g -h -p -C -r -t -D -R -T -U --user --group --host --prompt --chdir --role --type"
     " --close-from",
-    "doas": "-u -C", "runuser": "-u -g -G -s -c", "gosu": "", "su-exec": "", "chroot": "",
+    "doas": "-u -C", "pkexec": "--user", "runuser": "-u -g -G -s -c", "gosu": "", "su-exec": "",
+    "chroot": "", "entr": "",
     "env": "-u -C -S --unset --chdir --split-string", "command": "", "exec": "-a", "nohup": "",
     "setsid": "", "time": "-f -o --format --output", "nice": "-n --adjustment",
     "ionice": "-c -n -p --class --classdata", "timeout": "-s -k --signal --kill-after",
@@ -39,6 +40,7 @@ _OWN_VERBS = {"rm", "unlink", "prune", "git", "kill"}
 _EXECUTING = {
     "find": {"-exec", "-execdir", "-ok", "-okdir"},
     "fd": {"-x", "-X", "--exec", "--exec-batch"},
+    "git": {"foreach", "--exec"},
 }  # fmt: skip
 _GIVES_OPERANDS = {"xargs", "fd"}
 _CONTAINERS = {"docker", "podman", "nerdctl", "kubectl", "oc", "docker-compose", "heroku"}
@@ -60,6 +62,7 @@ _SCRIPT_OPTIONS = {
     "gcloud": {"--command"},
     "fly": {"-C", "--command"},
     "flyctl": {"-C", "--command"},
+    "nix-shell": {"--run", "--command"},
     "ansible": {"-a", "--args"},
 }
 # Programs whose operands, joined, are a script, and their options that take a value.
@@ -74,7 +77,7 @@ _JOINING = {
 def started(invocation: Invocation) -> Iterator[Invocation]:
     """Yield the commands among the arguments of a program."""
     for place in sorted({*_places(invocation)}):
-        if found := invocation.after(place):
+        if (found := invocation.after(place)) and " " not in invocation.arguments[place]:
             given = ("{}",) if invocation.program in _GIVES_OPERANDS else ()
             yield replace(found, arguments=(*found.arguments, *given))
 
@@ -128,7 +131,7 @@ def _places_in_container(invocation: Invocation) -> Iterator[int]:
 
 def is_known(word: str) -> bool:
     """Whether the word is a program with a rule, or one that reads commands or SQL."""
-    name = shell.program_name(word)
+    name = shell.program_name(word.partition(" ")[0])
     is_reader = name in SHELLS | WINDOWS_SHELLS | programs.SQL_CLIENTS
     return is_reader or programs.rule_for(name) is not None
 
@@ -136,7 +139,9 @@ def is_known(word: str) -> bool:
 def scripts(invocation: Invocation) -> Iterator[str]:
     """Yield the shell scripts among its arguments and in its input."""
     arguments, program = invocation.arguments, invocation.program.lower()
-    if program in SHELLS | {"ssh"}:
+    for place in {*_places(invocation)}:
+        yield from (word for word in arguments[place : place + 1] if " " in word)
+    if program in SHELLS | {"at", "ssh"}:
         yield invocation.reads
     if program in SHELLS:
         yield from _values(arguments, lambda option: bool(_SHELL_SCRIPT.fullmatch(option)))

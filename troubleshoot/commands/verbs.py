@@ -34,18 +34,18 @@ _HARMLESS = (LOOKING - _NOUNS) | {
 }  # fmt: skip
 # Options without a value; the word behind any other option may be its value.
 _FLAGS = {
-    "-f", "-q", "-r", "-y", "--app-only", "--async", "--debug", "--force", "--no-cli-pager",
+    "-f", "-m", "-q", "-r", "-y", "--app-only", "--async", "--debug", "--force", "--no-cli-pager",
     "--no-paginate", "--no-sign-request", "--no-verify-ssl", "--no-wait", "--only-show-errors",
     "--quiet", "--recursive", "--verbose", "--yes",
 }  # fmt: skip
 WORD_TAKERS = {
     # texts and files
     "[", "ack", "ag", "alias", "apropos", "awk", "basename", "bat", "cat", "cd", "code", "cut",
-    "diff", "dirname", "echo", "egrep", "emacs", "export", "fgrep", "file", "findstr", "gawk",
-    "grep", "head", "help", "hexdump", "jq", "less", "ln", "locate", "ls", "make", "man", "mkdir",
-    "more", "nano", "pgrep", "printf", "read", "rg", "sed", "select-string", "set", "sort",
-    "source", "stat", "strings", "tail", "tar", "test", "tldr", "touch", "tput", "tr", "tree",
-    "type", "uniq", "unset", "vi", "vim", "wc", "whereis", "which", "xzgrep", "yq", "zcat",
+    "diff", "dirname", "echo", "egrep", "emacs", "export", "fd", "fgrep", "file", "findstr", "gawk",
+    "getent", "grep", "head", "help", "hexdump", "jq", "less", "ln", "locate", "ls", "make", "man",
+    "mkdir", "more", "nano", "pgrep", "printf", "read", "rg", "sed", "select-string", "set", "sort",
+    "source", "stat", "strings", "stty", "tail", "tar", "test", "tldr", "touch", "tput", "tr",
+    "tree", "type", "uniq", "unset", "vi", "vim", "wc", "whereis", "which", "xzgrep", "yq", "zcat",
     "zgrep", "zless",
     # tests
     "ctest", "jest", "mocha", "nosetests", "phpunit", "playwright", "pytest", "rspec", "tox",
