@@ -33,7 +33,7 @@ def secret(user: User) -> str:
 @pytest.mark.django_db
 @pytest.mark.parametrize("peer", ["127.0.0.1", "127.0.0.9", "::1", "::ffff:127.0.0.1"])
 @pytest.mark.parametrize("host", ["localhost", "localhost:8080", "127.0.0.1:8080", "[::1]:8080"])
-def test_who_calls_from_this_machine_needs_no_token(peer: str, host: str) -> None:
+def test_callers_on_this_machine_need_no_token(peer: str, host: str) -> None:
     caller = auth.caller_of_django(request(REMOTE_ADDR=peer, HTTP_HOST=host), "rest")
 
     assert (caller.principal, caller.user_id) == ("anonymous", None)
@@ -57,7 +57,7 @@ def test_who_calls_from_this_machine_needs_no_token(peer: str, host: str) -> Non
         {"HTTP_VIA": "1.1 proxy"},
     ],
 )
-def test_who_may_come_from_elsewhere_needs_one(meta: dict[str, str]) -> None:
+def test_callers_from_other_machines_need_a_token(meta: dict[str, str]) -> None:
     with pytest.raises(NotAuthenticated, match=r"manage\.py token create"):
         auth.caller_of_django(request(**meta), "rest")
 
@@ -109,7 +109,7 @@ def test_rates_count_by_session_or_else_by_principal_client_and_context() -> Non
     assert without.client == "c" * 100
 
 
-def test_the_admin_acts_as_who_is_logged_in(user: User) -> None:
+def test_the_admin_acts_as_the_logged_in_user(user: User) -> None:
     page = request()
     page.user = user
 
@@ -119,7 +119,7 @@ def test_the_admin_acts_as_who_is_logged_in(user: User) -> None:
     assert caller.sees_all_projects
 
 
-def test_the_admin_knows_no_strangers() -> None:
+def test_the_admin_refuses_anonymous_users() -> None:
     page = request()
     page.user = AnonymousUser()
 

@@ -56,20 +56,22 @@ def waiting(declared: dict[str, Operation]) -> None:
 
 
 @pytest.mark.usefixtures("waiting")
-def test_it_runs_to_its_end(call: Call) -> None:
+def test_an_operation_that_waits_runs_to_its_end(call: Call) -> None:
     assert call("test_count").number == 0
 
 
 @pytest.mark.usefixtures("waiting")
 @pytest.mark.parametrize("name", ["test_ask", "test_ask_all"])
-def test_it_says_what_it_would_have_asked(call: Call, name: str) -> None:
+def test_an_operation_that_cannot_ask_names_its_question(call: Call, name: str) -> None:
     with pytest.raises(Unsupported, match="a person has to be asked: Are you sure"):
         call(name)
 
 
 @pytest.mark.usefixtures("waiting")
 @pytest.mark.parametrize(("name", "error"), [("test_crash", Internal), ("test_linger", TimedOut)])
-def test_it_fails_like_any_operation(call: Call, name: str, error: type[Exception]) -> None:
+def test_an_operation_that_waits_fails_like_any_other(
+    call: Call, name: str, error: type[Exception]
+) -> None:
     with pytest.raises(error):
         call(name)
 
@@ -88,7 +90,9 @@ def recorded() -> Iterator[list[str]]:
 
 
 @pytest.mark.usefixtures("waiting")
-def test_it_is_recorded_like_any_operation(call: Call, recorded: list[str]) -> None:
+def test_an_operation_that_waits_is_recorded_like_any_other(
+    call: Call, recorded: list[str]
+) -> None:
     call("test_count")
     with pytest.raises(Unsupported):
         call("test_ask")
@@ -114,7 +118,7 @@ class Crowded(Alone):
 
 
 @pytest.mark.usefixtures("waiting", "transactional_db")
-def test_one_that_is_done_is_answered_and_recorded_however_busy_the_workers_are(
+def test_a_finished_call_is_answered_and_recorded_while_the_workers_are_busy(
     caller: Caller, recorded: list[str]
 ) -> None:
     answer = pipeline.call("test_count", {}, caller, Crowded())

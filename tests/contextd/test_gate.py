@@ -47,7 +47,7 @@ async def test_the_names_of_this_server_pass(gated: httpx2.AsyncClient, host: st
 @pytest.mark.parametrize(
     "host", ["evil.com", "localhost.evil.com", "127.0.0.1:8080.evil.com", "localhost:x", "", "a b"]
 )
-async def test_another_host_name_is_told_what_to_set(gated: httpx2.AsyncClient, host: str) -> None:
+async def test_an_unknown_host_name_names_the_setting(gated: httpx2.AsyncClient, host: str) -> None:
     response = await gated.get("/", headers={"Host": host})
 
     assert response.status_code == 421
@@ -125,7 +125,7 @@ async def test_pages_for_people_can_be_linked_from_other_sites(
 @pytest.mark.parametrize(
     "name", ["Host", "Origin", "Authorization", "X-MCP-Context", "Mcp-Session-Id"]
 )
-async def test_a_header_that_decides_who_calls_comes_once(
+async def test_a_header_that_identifies_the_caller_is_sent_once(
     gated: httpx2.AsyncClient, name: str
 ) -> None:
     value = "http://localhost:8080" if name == "Origin" else "localhost"
@@ -139,7 +139,7 @@ async def test_a_header_that_decides_who_calls_comes_once(
 
 
 @pytest.mark.parametrize(("size", "status"), [(LIMIT, 200), (LIMIT + 1, 413)])
-async def test_a_body_has_a_greatest_size(
+async def test_a_body_above_the_maximum_size_is_refused(
     gated: httpx2.AsyncClient, size: int, status: int
 ) -> None:
     assert (await gated.post("/api/x", content=b"x" * size)).status_code == status

@@ -76,7 +76,7 @@ async def test_few_are_checked_at_once_and_none_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("error", [NotAllowed("no"), NotFound("no"), NotAuthenticated("no")])
-async def test_who_may_not_read_is_not_notified(error: ContextdError) -> None:
+async def test_listeners_without_permission_are_not_notified(error: ContextdError) -> None:
     async def refused() -> Caller:
         raise error
 
@@ -90,7 +90,7 @@ async def test_a_check_that_finds_no_worker_is_made_again() -> None:
     assert len(checked.asked) == 2
 
 
-async def test_who_may_read_cannot_be_found_out_so_all_are_notified() -> None:
+async def test_all_listeners_are_notified_when_permissions_are_unknown() -> None:
     checked = Checked(*[TimedOut("late")] * 10)
     audience = of(checked)
 

@@ -23,7 +23,7 @@ def session(http: httpx2.Client) -> dict[str, str]:
 
 
 def answers_in(response: httpx2.Response) -> dict[Any, Any]:
-    """By the id of what they answer."""
+    """Return the answers by the id of their request."""
     lines = [line for line in response.text.splitlines() if line.startswith("data: {")]
     answers = [json.loads(line.removeprefix("data: ")) for line in lines]
     return {answer.get("id"): answer for answer in answers}
@@ -52,7 +52,7 @@ def test_a_batch_that_asks_nothing_is_accepted(
     assert (response.status_code, response.content) == (202, b"")
 
 
-def test_what_is_no_message_in_a_batch_spoils_only_itself(
+def test_only_the_invalid_message_of_a_batch_is_refused(
     http: httpx2.Client, session: dict[str, str]
 ) -> None:
     response = http.post(
@@ -72,7 +72,7 @@ def test_a_batch_has_a_size(http: httpx2.Client, session: dict[str, str], size: 
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-06-18", "2025-11-25"])
-def test_other_versions_know_no_batches(http: httpx2.Client, version: str) -> None:
+def test_other_versions_refuse_batches(http: httpx2.Client, version: str) -> None:
     session = open_session(http, version)
 
     response = http.post("/mcp", json=[rpc("ping")], headers=session)
@@ -80,7 +80,7 @@ def test_other_versions_know_no_batches(http: httpx2.Client, version: str) -> No
     assert (response.status_code, response.json()["error"]["code"]) == (400, -32600)
 
 
-def test_a_request_with_the_id_of_one_that_runs_is_refused(
+def test_a_request_with_the_id_of_a_running_request_is_refused(
     server: Server, http: httpx2.Client, session: dict[str, str]
 ) -> None:
     call = rpc("tools/call", {"name": "door_echo", "arguments": {"text": "a"}}, id=5)

@@ -33,7 +33,7 @@ def inspect(environment: Mapping[str, str], *arguments: str) -> Any:
 
 @pytest.fixture
 def home(environment: Mapping[str, str], tmp_path: Path) -> Mapping[str, str]:
-    """Of nobody: nothing of this machine's user is read or written."""
+    """Return a home folder of nobody, so that no file of this machine's user is used."""
     own = {"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / ".claude")}
     return {
         **environment,

@@ -54,7 +54,7 @@ def test_an_unknown_version_is_offered_the_latest_with_a_handshake(
     assert answer["result"]["protocolVersion"] == "2025-11-25"
 
 
-def test_an_unknown_version_without_a_handshake_is_told_which_there_are(
+def test_an_unknown_version_without_a_handshake_lists_the_known_ones(
     http: httpx2.Client,
 ) -> None:
     request = modern("server/discover")
@@ -131,7 +131,7 @@ def ann(token_of: Callable[[str], dict[str, str]]) -> dict[str, str]:
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
-def test_who_is_not_known_is_told_how_to_get_a_token(
+def test_an_unknown_caller_learns_how_to_get_a_token(
     http: httpx2.Client, method: str, headers: dict[str, str]
 ) -> None:
     body = initialize("2025-11-25") if method == "POST" else None
@@ -152,7 +152,7 @@ def test_a_token_works_behind_a_proxy(http: httpx2.Client, ann: dict[str, str]) 
     assert response.status_code == 200
 
 
-def test_a_session_is_of_use_only_to_who_opened_it(
+def test_a_session_can_be_used_only_by_its_owner(
     http: httpx2.Client, token_of: Callable[[str], dict[str, str]]
 ) -> None:
     session = open_session(http, token_of("ann"))
@@ -189,7 +189,7 @@ def test_another_context_is_not_found(http: httpx2.Client) -> None:
         (b'"secret"', -32600),
     ],
 )
-def test_what_is_no_message_is_refused_without_a_parsers_words(
+def test_an_invalid_message_is_refused_without_parser_text(
     http: httpx2.Client, body: bytes, code: int
 ) -> None:
     response = http.post("/mcp", content=body, headers={"Content-Type": "application/json"})
@@ -244,7 +244,7 @@ def test_the_gate_stands_before_django(http: httpx2.Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/api/v1/status"])
-def test_a_body_that_does_not_come_is_not_waited_for(server: Server, path: str) -> None:
+def test_a_body_that_does_not_arrive_in_time_is_refused(server: Server, path: str) -> None:
     address = urlsplit(server.url)
     head = (
         f"POST {path} HTTP/1.1\r\nHost: {address.netloc}\r\nContent-Type: application/json\r\n"

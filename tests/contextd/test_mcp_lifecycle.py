@@ -36,7 +36,7 @@ def refusal(lifecycle: Lifecycle, message: dict[str, Any]) -> str | None:
 
 
 @pytest.mark.parametrize("before", [(), (READY,), (BEGIN,), (BEGIN, BEGUN)])
-def test_before_the_client_is_ready_requests_are_refused(
+def test_requests_before_the_handshake_are_refused(
     before: tuple[dict[str, Any], ...],
 ) -> None:
     assert refusal(after(*before), rpc("tools/list", id=2)) == NOT_INITIALIZED
@@ -52,12 +52,12 @@ def test_then_requests_pass(before: tuple[dict[str, Any], ...]) -> None:
     assert refusal(after(*before), rpc("tools/list", id=2)) is None
 
 
-def test_a_handshake_that_failed_can_be_tried_again() -> None:
+def test_a_failed_handshake_can_be_repeated() -> None:
     assert refusal(after(BEGIN, FAILED), {**BEGIN, "id": 2}) is None
 
 
 @pytest.mark.parametrize("message", [rpc("ping"), rpc("tools/list", {"_meta": ENVELOPE})])
-def test_what_needs_no_handshake_passes_at_once(message: dict[str, Any]) -> None:
+def test_requests_that_need_no_handshake_pass_at_once(message: dict[str, Any]) -> None:
     assert refusal(after(), message) is None
 
 
@@ -76,7 +76,7 @@ def test_an_id_is_free_again_when_it_is_answered_or_cancelled() -> None:
 
 
 @given(st.lists(st.binary(max_size=20).filter(lambda line: b"\n" not in line)), st.data())
-def test_lines_are_the_same_however_they_come(lines: list[bytes], data: st.DataObject) -> None:
+def test_lines_do_not_depend_on_chunks(lines: list[bytes], data: st.DataObject) -> None:
     content = b"".join(line + b"\n" for line in lines)
     places = data.draw(st.lists(st.integers(0, len(content))))
     cuts = sorted({0, *places, len(content)})
@@ -86,7 +86,7 @@ def test_lines_are_the_same_however_they_come(lines: list[bytes], data: st.DataO
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
-def test_a_line_that_is_too_long_spoils_only_itself(size: int) -> None:
+def test_only_the_line_that_is_too_long_is_refused(size: int) -> None:
     content = b"a\n" + b"x" * 50 + b"\nb\n"
     chunks = [content[start : start + size] for start in range(0, len(content), size)]
 
@@ -98,7 +98,7 @@ def fed(lines: Lines, chunks: Iterable[bytes]) -> Iterable[bytes | None]:
         yield from lines.feed(chunk)
 
 
-def test_the_last_line_needs_no_end() -> None:
+def test_the_last_line_needs_no_line_feed() -> None:
     source, sink = os.pipe()
     os.write(sink, b'\n  \n{"x')
     os.close(sink)

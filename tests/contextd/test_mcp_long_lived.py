@@ -61,7 +61,7 @@ async def test_a_stream_that_has_not_begun_says_that_the_server_stops() -> None:
         await serve(stream, stop)
 
 
-async def test_a_stream_ends_when_its_sender_is_not_let_in_any_more() -> None:
+async def test_a_stream_ends_when_its_sender_is_no_longer_admitted() -> None:
     async def lapse() -> None:
         return None
 

@@ -1,4 +1,4 @@
-"""Whatever is wrong with a message has an answer that is written down."""
+"""Every malformed message has a documented answer."""
 
 import json
 from collections.abc import Iterator
@@ -61,7 +61,7 @@ def send(http: httpx2.Client, case: Case, body: Any, headers: dict[str, str]) ->
 
 @pytest.fixture(scope="module")
 def pipe(django_db_setup: None) -> Iterator[Any]:
-    """One process for all cases: what is wrong with one must not be felt by the next."""
+    """Start one process for all cases, since no case may affect the next."""
     with started(measured(environment_of_processes())) as process:
         for message in HANDSHAKE:
             write(process, message)
@@ -83,12 +83,12 @@ def test_on_standard_input(db: None, pipe: Any, case: Case) -> None:
 
 
 def test_the_page_has_the_table() -> None:
-    """Run `make snapshots` to write it anew."""
+    """Run `make snapshots` to write the table."""
     assert table() in PAGE.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("version", ["2099-01-01", MODERN_VERSION, ""])
-def test_a_handshake_with_an_unknown_version_comes_to_the_latest_we_know(
+def test_a_handshake_with_an_unknown_version_negotiates_the_latest(
     http: httpx2.Client, version: str
 ) -> None:
     answer = answer_of(http.post("/mcp", json=initialize(version)))

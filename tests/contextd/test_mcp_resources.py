@@ -54,7 +54,7 @@ async def test_a_checkpoint_is_listed_and_read(server: Server, version: str) -> 
 
 
 @pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[-1]])
-async def test_all_there_is_is_listed_page_by_page(server: Server, version: str) -> None:
+async def test_everything_is_listed_page_by_page(server: Server, version: str) -> None:
     total = 2 * PAGE_SIZE + 1
     await anyio.to_thread.run_sync(make_checkpoints, total)
     pages: list[list[str]] = []
@@ -80,7 +80,7 @@ def make_checkpoints(number: int) -> None:
 
 
 @pytest.mark.parametrize("cursor", ["", "5", "5 nothing://{x}", "-1 checkpoint://{checkpoint_id}"])
-async def test_a_cursor_of_somebody_elses_is_refused(server: Server, cursor: str) -> None:
+async def test_a_cursor_of_another_server_is_refused(server: Server, cursor: str) -> None:
     async with over_http(server, VERSIONS[-1]) as session:
         with pytest.raises(MCPError, match="not issued by this server") as raised:
             await session.list_resources(params=types.PaginatedRequestParams(cursor=cursor))
@@ -103,7 +103,7 @@ async def test_the_query_of_an_address_is_passed_on(server: Server) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("uri", ["checkpoint://999", "checkpoint://../etc", "file:///etc/passwd"])
-async def test_what_is_not_there_is_not_found(server: Server, version: str, uri: str) -> None:
+async def test_an_unknown_resource_is_not_found(server: Server, version: str, uri: str) -> None:
     async with over_http(server, version) as session:
         with pytest.raises(MCPError) as raised:
             await session.read_resource(uri)
@@ -120,9 +120,7 @@ async def test_what_is_not_there_is_not_found(server: Server, version: str, uri:
         ("checkpoint://recent?project_path=%00", "project_path"),
     ],
 )
-async def test_what_no_record_can_hold_is_refused_by_name(
-    server: Server, uri: str, field: str
-) -> None:
+async def test_unstorable_text_is_refused_by_name(server: Server, uri: str, field: str) -> None:
     async with over_http(server, VERSIONS[-1]) as session:
         with pytest.raises(MCPError, match=f"{field} must not contain a NUL") as raised:
             await session.read_resource(uri)
@@ -133,7 +131,7 @@ async def test_what_no_record_can_hold_is_refused_by_name(
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_a_prompt_brings_the_newest_checkpoint(server: Server, version: str) -> None:
+async def test_a_prompt_contains_the_newest_checkpoint(server: Server, version: str) -> None:
     async with over_http(server, version) as session:
         await save(session, "Moved logins to OAuth", tags=["auth"])
         await save(session, "Wrote the tests")
@@ -146,11 +144,11 @@ async def test_a_prompt_brings_the_newest_checkpoint(server: Server, version: st
         ("project_path", True),
         ("tag", False),
     ]
-    assert "Wrote the tests" in said(newest)
-    assert "Moved logins to OAuth" in said(tagged)
+    assert "Wrote the tests" in text_of_prompt(newest)
+    assert "Moved logins to OAuth" in text_of_prompt(tagged)
 
 
-def said(result: types.GetPromptResult) -> str:
+def text_of_prompt(result: types.GetPromptResult) -> str:
     (message,) = result.messages
     assert message.role == "user"
     assert isinstance(message.content, types.TextContent)
@@ -166,7 +164,7 @@ def said(result: types.GetPromptResult) -> str:
         ("resume", {"project_path": "/nowhere"}, "no checkpoint is saved yet for /nowhere"),
     ],
 )
-async def test_a_prompt_that_cannot_be_had_says_why(
+async def test_an_unavailable_prompt_says_why(
     server: Server, name: str, arguments: dict[str, str], message: str
 ) -> None:
     async with over_http(server, VERSIONS[-1]) as session:
@@ -217,7 +215,7 @@ def test_completions_count_against_the_rate(http: httpx2.Client) -> None:
     assert {error["message"] for error in refusals} == {"rate limit exceeded for tool: resume"}
 
 
-async def test_nothing_is_completed_of_what_does_not_exist(server: Server) -> None:
+async def test_completions_of_an_unknown_prompt_or_resource_are_refused(server: Server) -> None:
     references: list[types.PromptReference | types.ResourceTemplateReference] = [
         types.PromptReference(type="ref/prompt", name="no_such"),
         types.ResourceTemplateReference(type="ref/resource", uri="no://{such}"),
@@ -229,7 +227,7 @@ async def test_nothing_is_completed_of_what_does_not_exist(server: Server) -> No
             assert raised.value.code == -32602
 
 
-def test_what_may_be_kept_says_how_long(http: httpx2.Client) -> None:
+def test_cacheable_lists_say_for_how_long(http: httpx2.Client) -> None:
     def hints(method: str, **params: str) -> tuple[int, str]:
         result = http.post("/mcp", **modern(method, **params)).json()["result"]
         return result["ttlMs"], result["cacheScope"]

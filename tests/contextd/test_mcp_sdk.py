@@ -64,7 +64,7 @@ async def test_a_transport_shows_its_streams_and_takes_messages_at_both_ends() -
     assert received is MESSAGE
 
 
-async def test_a_manager_hands_requests_of_sessions_on() -> None:
+async def test_a_manager_forwards_requests_of_sessions() -> None:
     manager = Serving()
     assert manager.lifespan_state is None
 

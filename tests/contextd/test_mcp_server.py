@@ -40,7 +40,7 @@ def anybody(ctx: Any) -> Caller:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_bug_in_the_door_tells_only_where_to_look(
+async def test_a_bug_in_the_door_returns_only_a_reference(
     workers: Workers, era: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with Client(build(workers, identify=fail, renew=fail), mode=era) as client:
@@ -63,7 +63,7 @@ async def test_what_the_client_did_wrong_stays_its_own_fault(workers: Workers, e
     assert raised.value.code == -32602
 
 
-async def test_a_bug_in_authentication_tells_only_where_to_look(
+async def test_a_bug_in_authentication_returns_only_a_reference(
     settings: Settings, transactional_db: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings.CONTEXTD_AUTHENTICATE = f"{__name__}.fail"
@@ -89,7 +89,7 @@ async def test_without_lifespan_events_it_says_what_is_missing() -> None:
             await http.post("http://localhost/mcp", json={})
 
 
-def test_the_list_of_tools_says_nothing_twice() -> None:
+def test_the_list_of_tools_repeats_nothing() -> None:
     """Every word of it fills the context of the model that reads it."""
     tools = [as_tool(operation, structured=True) for operation in operations.installed()]
 
@@ -100,7 +100,7 @@ def test_the_list_of_tools_says_nothing_twice() -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_busy_moment_is_told_as_one(era: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_full_queue_is_reported_as_busy(era: str, caplog: pytest.LogCaptureFixture) -> None:
     workers = Workers(threads=1, waiting=0)
     async with Client(build(workers, anybody, renew=fail), mode=era) as client:
         workers._places.acquire()

@@ -46,7 +46,7 @@ async def test_each_protocol_version_is_spoken(
         spoken = session.protocol_version
         names = [tool.name for tool in (await session.list_tools()).tools]
         result = await session.call_tool("door_echo", {"text": "hé"})
-        error = await told(session, "door_miss")
+        error = await error_of(session, "door_miss")
 
     assert spoken == version
     assert {"checkpoint_save", "status"} <= set(names)
@@ -54,15 +54,17 @@ async def test_each_protocol_version_is_spoken(
     assert error == "[not_found] there is no such thing"
 
 
-async def told(session: ClientSession, name: str) -> str:
-    """The text of an error, in whichever shape it comes."""
+async def error_of(session: ClientSession, name: str) -> str:
+    """Return the text of the error, which is a result or a protocol error."""
     try:
         return text_of(await session.call_tool(name, {}))
     except MCPError as error:
         return error.message
 
 
-async def test_beside_a_web_process_the_caller_is_the_owner_of_the_process(server: Server) -> None:
+async def test_over_stdio_the_caller_is_the_owner_of_the_process(
+    server: Server,
+) -> None:
     async with over_stdio(server.environment, MODERN_VERSION) as session:
         first = json.loads(text_of(await session.call_tool("door_whoami", {})))
         second = json.loads(text_of(await session.call_tool("door_whoami", {})))
@@ -105,7 +107,7 @@ def test_nothing_but_the_protocol_is_on_standard_output(conversation: Conversati
         assert text in conversation.logged
 
 
-def test_a_call_that_runs_on_after_the_input_ended_is_given_up(conversation: Conversation) -> None:
+def test_a_call_that_outlasts_the_end_of_input_is_cancelled(conversation: Conversation) -> None:
     (answer,) = [json.loads(line) for line in conversation.rest.splitlines()]
     assert (answer["id"], answer["error"]["message"]) == (4, "Connection closed")
     assert conversation.exit_code == 0
@@ -119,7 +121,7 @@ def test_what_is_logged_names_the_request(conversation: Conversation) -> None:
     assert by_request["3"] == ("ERROR", "tools/call was refused: Unknown tool: no_such")
 
 
-def test_a_change_made_in_another_process_is_told(
+def test_a_change_in_another_process_is_announced(
     transactional_db: None, environment: Mapping[str, str]
 ) -> None:
     with started(environment) as process:
@@ -129,10 +131,10 @@ def test_a_change_made_in_another_process_is_told(
         write(process, call("door_echo"))  # which is answered after the handshake has ended
         read(process)
         changes.announce("tools")
-        told = next_message(process)
+        message = next_message(process)
         process.communicate(timeout=20)
 
-    assert told["method"] == "notifications/tools/list_changed"
+    assert message["method"] == "notifications/tools/list_changed"
 
 
 def test_the_end_of_input_is_the_end(environment: Mapping[str, str]) -> None:
@@ -160,7 +162,7 @@ def test_a_call_that_runs_when_the_input_ends_is_still_answered(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_although_its_input_is_open(
+def test_a_signal_ends_the_process_although_its_input_is_open(
     environment: Mapping[str, str], number: signal.Signals
 ) -> None:
     with started(environment) as process:
@@ -275,7 +277,7 @@ def write(process: "subprocess.Popen[bytes]", message: Any) -> None:
 
 
 def read(process: "subprocess.Popen[bytes]") -> Any:
-    """The next answer; what else is told may come from tests that ran before."""
+    """Return the next answer; notifications may come from earlier tests."""
     while True:
         message = next_message(process)
         if isinstance(message, list) or "id" in message:

@@ -26,7 +26,7 @@ SECONDS = 10
 
 
 def ask(http: httpx2.Client, method: str, headers: Any = None, **params: Any) -> Any:
-    """What a client that knows tasks is answered."""
+    """Return the answer that a client with support for tasks receives."""
     request = modern(method, **params)
     request["json"]["params"]["_meta"] = {**ENVELOPE, f"{PREFIX}clientCapabilities": CAPABILITIES}
     if "taskId" in params:
@@ -53,7 +53,7 @@ def wait_for(http: httpx2.Client, task_id: str, *statuses: str) -> Any:
     raise AssertionError(task)
 
 
-def test_a_client_comes_back_for_the_result(http: httpx2.Client) -> None:
+def test_a_client_polls_for_the_result(http: httpx2.Client) -> None:
     task = wait_for(http, begin(http, text="home"), "completed")
 
     assert task["result"]["structuredContent"] == {"text": "home", "aside": "alone", "redacted": 0}
@@ -69,7 +69,7 @@ def test_a_client_that_does_not_know_tasks_waits(http: httpx2.Client) -> None:
     assert answer_of(before)["result"]["structuredContent"]["aside"] == "waited for"
 
 
-def test_its_questions_are_asked_when_the_client_comes_back(http: httpx2.Client) -> None:
+def test_questions_are_asked_when_the_client_polls(http: httpx2.Client) -> None:
     task_id = begin(http, text="home", aside="ask")
     asked = wait_for(http, task_id, "input_required")["inputRequests"]
     reply = {"action": "accept", "content": {"sure": True, "name": "Ann"}}
@@ -122,7 +122,7 @@ def test_it_can_be_cancelled(http: httpx2.Client) -> None:
     assert "result" not in ask(http, "tasks/get", taskId=task_id)
 
 
-def test_nobody_else_knows_of_it(http: httpx2.Client) -> None:
+def test_a_task_is_unknown_to_other_principals(http: httpx2.Client) -> None:
     task_id = begin(http, text="home", aside="linger")
     _, secret = tokens.create(User.objects.create_user("bob"), name="test")
     bob = {"Authorization": f"Bearer {secret}"}
@@ -152,7 +152,7 @@ def test_sessions_have_no_tasks(http: httpx2.Client) -> None:
     assert answer["error"]["code"] == -32601
 
 
-def test_no_credential_is_kept_in_its_arguments(http: httpx2.Client) -> None:
+def test_no_credential_is_stored_in_arguments(http: httpx2.Client) -> None:
     task = wait_for(http, begin(http, text="password=hunter2hunter2"), "completed")
 
     ended = DetachedCall.objects.get()
@@ -160,7 +160,7 @@ def test_no_credential_is_kept_in_its_arguments(http: httpx2.Client) -> None:
     assert task["result"]["structuredContent"]["redacted"] == 1
 
 
-def test_an_admin_sees_calls_and_not_what_was_said(
+def test_an_admin_sees_calls_without_their_content(
     http: httpx2.Client, admin_client: Client
 ) -> None:
     task_id = begin(http, text="xylophone")
@@ -177,7 +177,7 @@ def test_an_admin_sees_calls_and_not_what_was_said(
     assert (added.status_code, deleted.status_code) == (403, 403)
 
 
-def test_a_call_whose_process_is_gone_has_failed(caller: Caller) -> None:
+def test_a_call_whose_process_has_ended_has_failed(caller: Caller) -> None:
     call = detached.begin(caller, operations.get("status"), Detached(), {})
     DetachedCall.objects.update(leased_until=timezone.now())
 
@@ -186,7 +186,7 @@ def test_a_call_whose_process_is_gone_has_failed(caller: Caller) -> None:
     assert (found.status, found.outcome) == (Status.FAILED, detached.LOST)
 
 
-def test_who_works_on_a_call_keeps_it_until_it_is_cancelled(caller: Caller) -> None:
+def test_a_lease_is_renewed_until_the_call_is_cancelled(caller: Caller) -> None:
     kept, cancelled = (
         detached.begin(caller, operations.get("status"), Detached(), {}) for _ in range(2)
     )
@@ -195,7 +195,7 @@ def test_who_works_on_a_call_keeps_it_until_it_is_cancelled(caller: Caller) -> N
     assert detached.renew([kept.pk, cancelled.pk]) == {cancelled.pk}
 
 
-def test_what_is_cancelled_has_no_other_end(caller: Caller) -> None:
+def test_a_cancelled_call_stays_cancelled(caller: Caller) -> None:
     call = detached.begin(caller, operations.get("status"), Detached(), {})
     detached.cancel(caller, call.pk)
 
@@ -204,7 +204,7 @@ def test_what_is_cancelled_has_no_other_end(caller: Caller) -> None:
     assert detached.find(caller, call.pk).status == Status.CANCELLED
 
 
-def test_one_principal_has_only_so_many_open(caller: Caller) -> None:
+def test_one_principal_has_a_limited_number_of_open_tasks(caller: Caller) -> None:
     for _ in range(detached.MAX_OPEN_PER_PRINCIPAL):
         detached.begin(caller, operations.get("status"), Detached(), {})
 
@@ -212,7 +212,7 @@ def test_one_principal_has_only_so_many_open(caller: Caller) -> None:
         detached.begin(caller, operations.get("status"), Detached(), {})
 
 
-def test_what_nobody_comes_back_for_is_forgotten(caller: Caller) -> None:
+def test_expired_tasks_are_deleted(caller: Caller) -> None:
     call = detached.begin(caller, operations.get("status"), Detached(), {})
     DetachedCall.objects.update(expires_at=timezone.now())
 

@@ -41,7 +41,7 @@ def workers() -> Iterator[Workers]:
 
 @asynccontextmanager
 async def all_taken(workers: Workers) -> AsyncIterator[None]:
-    """For long enough that whatever is tried each moment has met it."""
+    """Keep all workers busy for so long that every repeated attempt fails once."""
     await asyncio.to_thread(workers._places.acquire)
     try:
         yield
@@ -77,7 +77,9 @@ async def eventually(holds: Callable[[], bool]) -> bool:
     return False
 
 
-async def test_its_result_is_kept_as_soon_as_one_is_free(workers: Workers, caller: Caller) -> None:
+async def test_the_result_is_stored_as_soon_as_a_worker_is_free(
+    workers: Workers, caller: Caller
+) -> None:
     def is_kept() -> bool:
         return detached.find(caller, call_id).status == Status.COMPLETED
 
@@ -88,7 +90,9 @@ async def test_its_result_is_kept_as_soon_as_one_is_free(workers: Workers, calle
         assert await eventually(is_kept)
 
 
-async def test_it_is_worked_on_also_after_a_busy_moment(workers: Workers, caller: Caller) -> None:
+async def test_a_task_continues_after_the_workers_were_busy(
+    workers: Workers, caller: Caller
+) -> None:
     soon = timezone.now() + timedelta(seconds=30)
 
     def is_renewed() -> bool:

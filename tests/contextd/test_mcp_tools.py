@@ -71,7 +71,7 @@ async def test_tools_are_listed_in_order_with_what_their_version_knows(
     assert all((tool.title is not None) == (version in STRUCTURED) for tool in tools)
 
 
-def test_a_tool_says_what_it_takes_gives_and_does(http: httpx2.Client) -> None:
+def test_a_tool_describes_its_arguments_result_and_effect(http: httpx2.Client) -> None:
     result = http.post("/mcp", **modern("tools/list")).json()["result"]
 
     tools = {tool["name"]: tool for tool in result["tools"]}
@@ -82,16 +82,16 @@ def test_a_tool_says_what_it_takes_gives_and_does(http: httpx2.Client) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_a_call_answers_with_text_and_where_known_with_structure(
+async def test_a_call_returns_text_and_structure_if_the_version_has_it(
     server: Server, version: str
 ) -> None:
     async with over_http(server, version) as session:
         await session.list_tools()
         result = await session.call_tool("door_echo", {"text": "héllo"})
 
-    said = {"text": "héllo", "aside": None}
-    assert json.loads(text_of(result)) == said
-    assert result.structured_content == (said if version in STRUCTURED else None)
+    expected = {"text": "héllo", "aside": None}
+    assert json.loads(text_of(result)) == expected
+    assert result.structured_content == (expected if version in STRUCTURED else None)
     assert not result.is_error
 
 
@@ -165,7 +165,7 @@ async def test_an_error_is_a_protocol_error_in_the_first_versions(
     }
 
 
-async def test_an_argument_that_is_not_taken_is_refused_by_name(server: Server) -> None:
+async def test_an_unknown_argument_is_refused_by_name(server: Server) -> None:
     async with over_http(server, MODERN_VERSION) as session:
         result = await session.call_tool("door_echo", {"text": "a", "txet": "b"})
 
@@ -190,14 +190,14 @@ async def test_too_many_calls_are_a_protocol_error_with_the_wait(
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_nothing_of_a_bug_is_told_but_where_to_look(server: Server, version: str) -> None:
+async def test_a_bug_returns_only_a_reference(server: Server, version: str) -> None:
     async with over_http(server, version) as session:
         try:
-            told = text_of(await session.call_tool("door_break", {}))
+            message = text_of(await session.call_tool("door_break", {}))
         except MCPError as error:
-            told = error.message
+            message = error.message
 
-    reference = SORRY.fullmatch(told)
+    reference = SORRY.fullmatch(message)
     assert reference is not None
     logged = server.log.read_text()
     assert reference[1] in logged
@@ -211,7 +211,7 @@ async def test_a_call_that_takes_too_long_is_ended(server: Server) -> None:
     assert text_of(result) == "[timeout] no answer within 1 s"
 
 
-async def test_a_call_that_the_client_gives_up_frees_the_database(server: Server) -> None:
+async def test_a_call_that_the_client_abandons_frees_the_database(server: Server) -> None:
     async with over_http(server, MODERN_VERSION) as session, anyio.create_task_group() as calls:
         calls.start_soon(session.call_tool, "door_wait", {"seconds": 19})
         await until_sleepers(server, 1)

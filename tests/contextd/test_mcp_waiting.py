@@ -22,7 +22,7 @@ PATIENT = 50
 
 
 class Person:
-    """Answers forms as told, and remembers what was asked."""
+    """Fills in forms with the given contents, and keeps the questions."""
 
     def __init__(self, *contents: dict[str, Any] | None) -> None:
         self._contents = list(contents)
@@ -104,11 +104,11 @@ def test_a_client_that_fails_to_ask_declines(
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_a_client_that_cannot_ask_is_told_so(server: Server, version: str) -> None:
+async def test_a_client_that_cannot_ask_receives_that_error(server: Server, version: str) -> None:
     async with over_http(server, version) as session:
-        told = await outcome(session)
+        answer = await outcome(session)
 
-    assert told == (
+    assert answer == (
         CODES_OF_A_REFUSAL.get(version),
         "[validation] a person has to be asked, which your client does not offer: Are you sure?",
     )
@@ -125,7 +125,7 @@ async def outcome(session: ClientSession) -> tuple[int | None, str]:
         return error.code, error.message
 
 
-async def test_what_a_client_brings_back_must_be_what_it_was_given(http: httpx2.Client) -> None:
+async def test_a_changed_request_state_is_refused(http: httpx2.Client) -> None:
     request = asking(modern("tools/call", name="door_ask"))
     reply = {"action": "accept", "content": {"sure": True, "name": "Ann"}}
     request["json"]["params"]["inputResponses"] = {"agreement": reply}
@@ -146,7 +146,7 @@ def asking(request: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_a_client_hears_how_far_it_is(server: Server, version: str) -> None:
+async def test_a_client_receives_progress(server: Server, version: str) -> None:
     heard: list[tuple[float, float | None, str | None]] = []
 
     async def note(progress: float, total: float | None = None, message: str | None = None) -> None:
@@ -159,21 +159,21 @@ async def test_a_client_hears_how_far_it_is(server: Server, version: str) -> Non
     assert "awake" in text_of(result)
 
 
-async def test_one_that_takes_too_long_is_ended(server: Server) -> None:
+async def test_a_waiting_call_that_takes_too_long_is_ended(server: Server) -> None:
     async with over_http(server, MODERN_VERSION) as session:
         result = await session.call_tool("door_doze", {})
 
     assert text_of(result) == "[timeout] no answer within 0.2 s"
 
 
-async def test_nothing_of_its_bugs_is_told(server: Server) -> None:
+async def test_a_bug_of_a_waiting_operation_returns_only_a_reference(server: Server) -> None:
     async with over_http(server, MODERN_VERSION) as session:
         result = await session.call_tool("door_stumble", {})
 
     assert text_of(result).startswith("[internal] something went wrong on our side")
 
 
-async def test_many_that_wait_leave_the_server_as_quick_as_before(server: Server) -> None:
+async def test_many_waiting_calls_do_not_slow_down_the_server(server: Server) -> None:
     async with over_http(server, MODERN_VERSION) as session:
         before = await seconds_of_a_call(session)
         connections = database_connections(server)
@@ -183,12 +183,12 @@ async def test_many_that_wait_leave_the_server_as_quick_as_before(server: Server
                 calls.start_soon(waiting.call, server)
             with anyio.fail_after(20):
                 await waiting.all_wait.wait()
-            meanwhile = await seconds_of_a_call(session)
+            during = await seconds_of_a_call(session)
             held = database_connections(server) - connections
             calls.cancel_scope.cancel()
 
     # They would need seven turns of the eight workers, of twenty seconds each.
-    assert meanwhile < 10 * before + 1
+    assert during < 10 * before + 1
     assert held <= 4
 
 
@@ -217,7 +217,7 @@ class Waiting:
 
 
 async def seconds_of_a_call(session: Any) -> float:
-    """The best of some, since other things happen on this machine."""
+    """Return the shortest of some, since other things happen on this machine."""
     best = 60.0
     for _ in range(5):
         started = anyio.current_time()

@@ -66,7 +66,7 @@ def test_a_bug_reaches_the_caller_as_a_reference_only(
     assert "ValueError" in caplog.text
 
 
-def test_an_unknown_operation_is_said(call: Call) -> None:
+def test_an_unknown_operation_is_reported(call: Call) -> None:
     with pytest.raises(NotFound, match="there is no operation named 'nope'"):
         call("nope")
 
@@ -167,7 +167,7 @@ def test_text_that_a_mark_makes_too_long_is_refused_with_the_reason(call: Call) 
         call("probe_note", text=text)
 
 
-def test_what_is_only_read_is_not_altered(call: Call) -> None:
+def test_arguments_of_reads_are_not_redacted(call: Call) -> None:
     assert (
         call("checkpoint_search", query="password=s3cretpass123").query == "password=s3cretpass123"
     )

@@ -35,7 +35,7 @@ class Waited(Result):
 
 @pytest.fixture
 def client(warm_model: None) -> Client:
-    """On this machine, so that it needs no token."""
+    """Return a client on this machine, which needs no token."""
     return Client(headers={"Host": "localhost"})
 
 
@@ -51,7 +51,7 @@ def test_an_operation_answers_with_its_result(client: Client) -> None:
     assert response.json()["redacted"] == 0
 
 
-def test_an_empty_body_is_no_arguments(client: Client) -> None:
+def test_an_empty_body_means_no_arguments(client: Client) -> None:
     assert (
         client.post("/api/v1/checkpoint_list", "", content_type="application/json").json()["total"]
         == 0
@@ -87,7 +87,7 @@ def test_errors_have_one_shape(
         ("{}", "text/plain", "send the arguments as application/json"),
     ],
 )
-def test_a_body_that_is_no_object_is_refused(
+def test_a_body_that_is_not_an_object_is_refused(
     client: Client, body: str | bytes, content_type: str, sentence: str
 ) -> None:
     response = client.post("/api/v1/checkpoint_get", body, content_type=content_type)
@@ -97,7 +97,7 @@ def test_a_body_that_is_no_object_is_refused(
     assert response.json()["details"] in ({"field": "body"}, {"field": "Content-Type"})
 
 
-def test_what_the_parser_says_is_not_told(client: Client) -> None:
+def test_parser_text_is_not_returned(client: Client) -> None:
     response = client.post("/api/v1/status", b"\xff", content_type="application/json")
 
     assert response.json()["message"] == "the body is not JSON"
@@ -105,9 +105,7 @@ def test_what_the_parser_says_is_not_told(client: Client) -> None:
 
 @pytest.mark.parametrize("method", ["get", "post", "delete"])
 @pytest.mark.parametrize("address", ["nope", "status/", "", "a/b"])
-def test_an_address_without_operation_says_which_there_are(
-    client: Client, method: str, address: str
-) -> None:
+def test_an_unknown_address_lists_the_operations(client: Client, method: str, address: str) -> None:
     response = getattr(client, method)(f"/api/v1/{address}")
 
     assert response.status_code == 404
@@ -116,7 +114,7 @@ def test_an_address_without_operation_says_which_there_are(
 
 
 @pytest.mark.parametrize("method", ["get", "put", "patch", "delete", "options", "trace"])
-def test_another_method_than_post_says_so(client: Client, method: str) -> None:
+def test_a_method_other_than_post_is_refused(client: Client, method: str) -> None:
     response = getattr(client, method)("/api/v1/status")
 
     assert response.status_code == 405
@@ -125,7 +123,7 @@ def test_another_method_than_post_says_so(client: Client, method: str) -> None:
     assert "use POST" in response.json()["message"]
 
 
-def test_what_nobody_foresaw_is_a_reference(
+def test_an_unexpected_error_returns_only_a_reference(
     client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def break_down(*_: object) -> None:
@@ -140,7 +138,7 @@ def test_what_nobody_foresaw_is_a_reference(
     assert response.json()["details"]["reference"] in caplog.text
 
 
-def test_too_many_calls_are_told_when_to_come_back(
+def test_too_many_calls_are_refused_with_the_time_to_wait(
     client: Client, declared: dict[str, Operation]
 ) -> None:
     scarce = dataclasses.replace(declared["checkpoint_list"], rate=Rate(1, burst=2))
@@ -202,7 +200,7 @@ def test_one_principal_has_a_limited_number_of_waiting_calls(
     assert (at_once.status_code, accepted.status_code) == (200, 400)
 
 
-def test_so_many_calls_run_at_once_and_others_wait_for_a_while(
+def test_calls_above_the_limit_wait_for_a_while(
     client: Client, declared: dict[str, Operation], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declared["checkpoint_list"] = dataclasses.replace(declared["checkpoint_list"], timeout=0.05)
@@ -261,7 +259,7 @@ def test_a_bad_token_is_never_anonymous(client: Client) -> None:
     assert response["WWW-Authenticate"].startswith("Bearer")
 
 
-def test_a_token_works_from_afar_and_nothing_else_does(client: Client) -> None:
+def test_only_a_token_admits_callers_from_other_machines(client: Client) -> None:
     user = User.objects.create_user("ann")
     _, secret = tokens.create(user, name="laptop")
     afar = {"REMOTE_ADDR": "192.0.2.7"}
@@ -281,8 +279,8 @@ def test_openapi_describes_every_operation(client: Client) -> None:
         described = document["paths"][f"/api/v1/{operation.name}"]["post"]
         schema = described["requestBody"]["content"]["application/json"]["schema"]
         assert set(schema["properties"]) == set(operation.request.model_fields)
-        told = {"200", "400", "401", "403", "404", "413", "421", "429", "500", "503", "504"}
-        assert told == set(described["responses"])
+        documented = {"200", "400", "401", "403", "404", "413", "421", "429", "500", "503", "504"}
+        assert documented == set(described["responses"])
 
 
 def test_there_is_a_page_to_read_and_try(client: Client) -> None:

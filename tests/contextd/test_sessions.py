@@ -37,7 +37,7 @@ def find(session: Session, principal: str = ANN.name, context: str = "default") 
 
 @pytest.fixture
 def ended() -> Iterator[Callable[[], list[str]]]:
-    """The sessions of which all processes were told next that they have ended."""
+    """Return the sessions of the next announcement of ended ones."""
     valkey: Any = Redis.from_url(settings.REDIS_URL)
     with valkey.pubsub() as pubsub:
         pubsub.subscribe(bus.EVERYBODY)
@@ -48,12 +48,12 @@ def ended() -> Iterator[Callable[[], list[str]]]:
                 news = bus.news.validate_json(message["data"])
                 if isinstance(news, bus.SessionsEnded):
                     return news.sessions
-            pytest.fail("nothing was told")
+            pytest.fail("nothing was announced")
 
         yield read
 
 
-def test_only_who_opened_a_session_in_a_context_finds_it() -> None:
+def test_a_session_is_found_only_by_its_principal_in_its_context() -> None:
     session = begin()
 
     assert find(session) == session
@@ -62,7 +62,7 @@ def test_only_who_opened_a_session_in_a_context_finds_it() -> None:
 
 
 @pytest.mark.parametrize("session_id", ["", "x", "0" * 32, "é" * 32, "0" * 10_000])
-def test_no_other_word_is_a_session(session_id: str) -> None:
+def test_only_ids_of_sessions_are_sessions(session_id: str) -> None:
     begin()
 
     assert sessions.find(session_id, principal=ANN.name, context="default") is None
@@ -112,7 +112,7 @@ def session_row(session: Session) -> Session:
     return Session.objects.get(pk=session.pk)
 
 
-def test_who_opens_too_many_loses_the_one_unseen_for_longest(
+def test_the_least_recently_used_session_ends_when_there_are_too_many(
     ended: Callable[[], list[str]],
 ) -> None:
     foreign = begin(Principal(name="user:2"), seen_minutes_ago=20)
@@ -161,7 +161,7 @@ def test_a_resource_has_the_subscribers_that_asked() -> None:
     assert sessions.subscriptions("checkpoint://8", among) == []
 
 
-def test_who_asked_for_a_part_of_a_resource_is_among_its_subscribers() -> None:
+def test_subscribers_of_a_query_belong_to_the_resource() -> None:
     one, newest = begin(), "checkpoint://recent"
     sessions.subscribe(one.pk, f"{newest}?tag=auth")
     sessions.subscribe(one.pk, f"{newest}_ones")

@@ -1,4 +1,4 @@
-"""What sessions cost a web process once they are over."""
+"""Memory of a web process after its sessions have ended."""
 
 import os
 from pathlib import Path

@@ -97,7 +97,7 @@ def test_a_session_opened_at_one_process_is_used_at_the_other(
     )
 
 
-def test_many_requests_at_once_take_up_one_session(
+def test_concurrent_requests_restore_a_session_once(
     one: httpx2.Client, other: httpx2.Client
 ) -> None:
     session = open_session(one)
@@ -187,7 +187,7 @@ def test_a_session_cannot_be_initialized_again(one: httpx2.Client) -> None:
         },
     ],
 )
-def test_what_is_no_handshake_opens_no_session(one: httpx2.Client, parameters: Any) -> None:
+def test_an_invalid_handshake_opens_no_session(one: httpx2.Client, parameters: Any) -> None:
     response = one.post("/mcp", json=rpc("initialize", parameters, id=7))
 
     assert response.status_code == 400
@@ -258,7 +258,7 @@ def listening(client: httpx2.Client, session: Mapping[str, str]) -> Iterator[Ite
         yield events(stream)
 
 
-def test_a_message_for_the_client_finds_the_process_that_it_listens_at(
+def test_a_message_reaches_the_process_with_the_stream_of_the_client(
     one: httpx2.Client, other: httpx2.Client
 ) -> None:
     session = open_session(one)
@@ -270,7 +270,7 @@ def test_a_message_for_the_client_finds_the_process_that_it_listens_at(
     assert message["params"]["data"] == "from elsewhere"
 
 
-def test_a_client_that_listens_anew_listens_at_one_process_only(
+def test_a_client_that_listens_again_listens_at_one_process_only(
     one: httpx2.Client, other: httpx2.Client
 ) -> None:
     session = open_session(one)
@@ -292,13 +292,13 @@ def test_a_change_reaches_the_clients_of_every_process_and_version(
         newest = events(stream)
         assert next(newest)["method"] == "notifications/subscriptions/acknowledged"
         changes.announce("tools")
-        told = [next(messages) for messages in (here, there, newest)]
+        received = [next(messages) for messages in (here, there, newest)]
 
-    assert [message["method"] for message in told] == [LIST_CHANGED] * 3
-    assert told[2]["params"]["_meta"] == {f"{PREFIX}subscriptionId": 1}
+    assert [message["method"] for message in received] == [LIST_CHANGED] * 3
+    assert received[2]["params"]["_meta"] == {f"{PREFIX}subscriptionId": 1}
 
 
-def test_a_resource_that_changes_is_told_to_the_sessions_that_subscribed(
+def test_a_changed_resource_is_announced_to_subscribed_sessions(
     one: httpx2.Client, other: httpx2.Client
 ) -> None:
     subscribed, uninterested = open_session(one), open_session(one)
@@ -306,41 +306,41 @@ def test_a_resource_that_changes_is_told_to_the_sessions_that_subscribed(
     subscribe = rpc("resources/subscribe", {"uri": uri})
     assert "result" in answer_of(one.post("/mcp", json=subscribe, headers=subscribed))
 
-    with listening(other, subscribed) as told, listening(other, uninterested) as not_told:
+    with listening(other, subscribed) as messages, listening(other, uninterested) as unwanted:
         changes.announce("resources", uri)
         changes.announce("tools")
-        # What tests before have changed may be told here too.
-        updated = next(message for message in told if message["method"] == UPDATED)
-        others = [*takewhile(lambda message: message["method"] != LIST_CHANGED, not_told)]
+        # Changes of earlier tests may be announced here too.
+        updated = next(message for message in messages if message["method"] == UPDATED)
+        others = [*takewhile(lambda message: message["method"] != LIST_CHANGED, unwanted)]
 
     assert updated["params"] == {"uri": uri}
     assert UPDATED not in [message["method"] for message in others]
 
 
-def test_a_burst_of_changes_is_told_once(one: httpx2.Client) -> None:
+def test_a_burst_of_changes_is_announced_once(one: httpx2.Client) -> None:
     with listening(one, open_session(one)) as messages:
         for _ in range(5):
             changes.announce("tools")
-        told = next(messages)["method"]
+        first = next(messages)["method"]
         changes.announce("prompts")
         after = next(messages)["method"]
 
-    assert (told, after) == (LIST_CHANGED, "notifications/prompts/list_changed")
+    assert (first, after) == (LIST_CHANGED, "notifications/prompts/list_changed")
 
 
-def test_who_was_out_of_hearing_is_told_that_all_may_have_changed(one: httpx2.Client) -> None:
+def test_after_an_outage_of_the_bus_all_lists_are_announced(one: httpx2.Client) -> None:
     valkey: Any = Redis.from_url(settings.REDIS_URL)
 
     with listening(one, open_session(one)) as messages:
         valkey.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
-        told = {next(messages)["method"] for _ in range(3)}
+        methods = {next(messages)["method"] for _ in range(3)}
 
-    assert told == {
+    assert methods == {
         f"notifications/{kind}/list_changed" for kind in ("tools", "prompts", "resources")
     }
 
 
-def test_a_killed_process_takes_its_calls_along_and_leaves_its_sessions(
+def test_calls_end_with_a_killed_process_and_sessions_remain(
     other: httpx2.Client, tmp_path: Path
 ) -> None:
     port, environment = free_port(), environment_of_processes()
@@ -372,9 +372,7 @@ def test_a_killed_process_takes_its_calls_along_and_leaves_its_sessions(
     assert status(other, session) == 200
 
 
-def test_a_broken_stream_is_taken_up_wherever_the_client_comes_back(
-    one: httpx2.Client, other: httpx2.Client
-) -> None:
+def test_a_broken_stream_resumes_at_any_process(one: httpx2.Client, other: httpx2.Client) -> None:
     session = open_session(one)
     with one.stream("GET", "/mcp", headers=session) as stream:
         changes.announce("tools")
@@ -383,8 +381,8 @@ def test_a_broken_stream_is_taken_up_wherever_the_client_comes_back(
     resumed = {**session, "Last-Event-ID": last.removeprefix("id: ")}
     with listening(other, resumed) as messages:
         changes.announce("prompts")
-        told = (message["method"] for message in messages)
-        assert "notifications/prompts/list_changed" in told
+        methods = (message["method"] for message in messages)
+        assert "notifications/prompts/list_changed" in methods
 
 
 def test_the_stream_of_a_call_that_is_gone_is_refused(other: httpx2.Client) -> None:

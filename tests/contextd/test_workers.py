@@ -34,17 +34,19 @@ def gate() -> Iterator[threading.Event]:
     gate.set()
 
 
-async def test_work_is_done_elsewhere_in_the_context_of_here(workers: Workers) -> None:
+async def test_work_runs_in_another_thread_with_the_same_context(workers: Workers) -> None:
     word: ContextVar[str] = ContextVar("word")
     word.set("here")
 
-    thread, said = await workers.run(lambda: (threading.current_thread(), word.get()), seconds=LONG)
+    thread, heard = await workers.run(
+        lambda: (threading.current_thread(), word.get()), seconds=LONG
+    )
 
     assert thread is not threading.current_thread()
-    assert said == "here"
+    assert heard == "here"
 
 
-async def test_its_error_is_ours(workers: Workers) -> None:
+async def test_an_error_in_a_thread_is_raised_to_the_caller(workers: Workers) -> None:
     def miss() -> None:
         raise NotFound("gone")
 
@@ -58,7 +60,7 @@ async def test_the_time_of_the_call_runs_from_its_arrival(workers: Workers) -> N
     assert 0 < left <= LONG
 
 
-async def test_who_finds_the_queue_full_is_told_at_once(
+async def test_work_for_a_full_queue_is_refused_at_once(
     workers: Workers, gate: threading.Event
 ) -> None:
     async with anyio.create_task_group() as calls:
@@ -71,7 +73,7 @@ async def test_who_finds_the_queue_full_is_told_at_once(
         gate.set()
 
 
-async def test_who_waits_in_vain_for_a_worker_is_told_so(
+async def test_work_that_finds_no_free_worker_in_time_is_refused(
     workers: Workers, gate: threading.Event
 ) -> None:
     first = asyncio.ensure_future(workers.run(gate.wait, seconds=LONG))
@@ -83,14 +85,12 @@ async def test_who_waits_in_vain_for_a_worker_is_told_so(
     assert await first is True
 
 
-async def test_work_that_does_not_end_is_not_waited_for(
-    workers: Workers, gate: threading.Event
-) -> None:
+async def test_work_that_does_not_end_is_abandoned(workers: Workers, gate: threading.Event) -> None:
     with pytest.raises(TimedOut, match=r"no answer within 0\.05 s"):
         await workers.run(gate.wait, seconds=SHORT)
 
 
-async def test_who_gives_up_leaves_the_queue(workers: Workers, gate: threading.Event) -> None:
+async def test_cancelled_work_leaves_the_queue(workers: Workers, gate: threading.Event) -> None:
     first = asyncio.ensure_future(workers.run(gate.wait, seconds=LONG))
     await anyio.wait_all_tasks_blocked()
     for _ in range(5):

@@ -35,7 +35,7 @@ def ann(db: None) -> User:
 
 @pytest.fixture
 def make_context(db: None) -> MakeContext:
-    """A context that holds every tool and no project, unless told otherwise."""
+    """Create a context that holds every tool and no project, unless fields say otherwise."""
 
     def make_context(
         name: str = "backend", projects: tuple[Project, ...] = (), **fields: Any
@@ -50,7 +50,7 @@ def make_context(db: None) -> MakeContext:
 
 @pytest.fixture
 def token_of(db: None) -> MakeToken:
-    """The headers that carry a new token of the user."""
+    """Return the headers with a new token of the user."""
 
     def token_of(user: User, **fields: Any) -> dict[str, str]:
         _, secret = tokens.create(user, **{"name": "test", **fields})

@@ -1,4 +1,4 @@
-"""Whoever was let in over MCP is let in again for a moment, unless something changed."""
+"""Admissions over MCP are cached for a moment, until access changes."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -64,7 +64,7 @@ async def test_each_context_is_looked_up_once(admissions: Admissions) -> None:
     assert entered == ["shop", "site"]
 
 
-async def test_a_change_has_it_looked_up_anew(admissions: Admissions) -> None:
+async def test_after_a_change_the_sender_is_looked_up_again(admissions: Admissions) -> None:
     await admissions.admit(FROM_HERE)
     changes.hear(AccessChanged())
     await admissions.admit(FROM_HERE)
@@ -72,7 +72,7 @@ async def test_a_change_has_it_looked_up_anew(admissions: Admissions) -> None:
     assert entered == ["shop", "shop"]
 
 
-async def test_what_may_have_changed_meanwhile_is_not_kept(
+async def test_an_admission_that_may_have_changed_during_its_lookup_is_not_cached(
     admissions: Admissions, settings: Settings
 ) -> None:
     settings.CONTEXTD_ENTER = f"{__name__}.enter_while_something_changes"
@@ -82,7 +82,7 @@ async def test_what_may_have_changed_meanwhile_is_not_kept(
     assert entered == ["shop", "shop"]
 
 
-async def test_a_refusal_is_not_kept(admissions: Admissions, settings: Settings) -> None:
+async def test_a_refusal_is_not_cached(admissions: Admissions, settings: Settings) -> None:
     settings.CONTEXTD_ENTER = f"{__name__}.enter_at_the_second_try"
     with pytest.raises(NotAllowed):
         await admissions.admit(FROM_HERE)
@@ -91,7 +91,7 @@ async def test_a_refusal_is_not_kept(admissions: Admissions, settings: Settings)
     assert len(entered) == 2
 
 
-async def test_it_is_looked_up_anew_when_the_moment_is_over(
+async def test_an_admission_expires(
     admissions: Admissions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("contextd.mcp.admissions.CACHED_SECONDS", 0)
@@ -124,7 +124,7 @@ def enter_twice(principal: Principal, name: str | None) -> Entry:
     return Entry()
 
 
-async def test_who_stays_is_looked_up_again_and_again(
+async def test_the_sender_of_an_open_stream_is_looked_up_repeatedly(
     admissions: Admissions, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.CONTEXTD_ENTER = f"{__name__}.enter_twice"
@@ -136,7 +136,7 @@ async def test_who_stays_is_looked_up_again_and_again(
     assert len(entered) == 3
 
 
-async def test_who_stays_is_looked_up_when_something_changed(
+async def test_the_sender_of_an_open_stream_is_looked_up_after_a_change(
     admissions: Admissions, settings: Settings
 ) -> None:
     settings.CONTEXTD_ENTER = f"{__name__}.enter_twice"
@@ -151,13 +151,13 @@ async def test_who_stays_is_looked_up_when_something_changed(
 
 
 @pytest.fixture
-def told(transactional_db: None) -> Iterator[list[changes.Announcement]]:
-    """The changes of access."""
+def announced(transactional_db: None) -> Iterator[list[changes.Announcement]]:
+    """Return the announced changes of access."""
     heard: list[changes.Announcement] = []
 
-    def hear(told: changes.Announcement) -> None:
-        if isinstance(told, AccessChanged):
-            heard.append(told)
+    def hear(announcement: changes.Announcement) -> None:
+        if isinstance(announcement, AccessChanged):
+            heard.append(announcement)
 
     end = changes.subscribe(hear)
     yield heard
@@ -193,8 +193,8 @@ CHANGES: list[Callable[[], object]] = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_whatever_gives_or_takes_access_is_told(
-    told: list[changes.Announcement],
+def test_every_change_of_access_is_announced(
+    announced: list[changes.Announcement],
     make_context: MakeContext,
     token_of: MakeToken,
     change: Callable[[], object],
@@ -202,18 +202,18 @@ def test_whatever_gives_or_takes_access_is_told(
     user = User.objects.create_user("ann")
     grant(make_context("shop", projects=(make_project("/w/shop"),)), user)
     token_of(user)
-    told.clear()
+    announced.clear()
 
     change()
 
-    assert told
+    assert announced
 
 
-def test_a_login_is_no_change_of_access(told: list[changes.Announcement]) -> None:
+def test_a_login_is_no_change_of_access(announced: list[changes.Announcement]) -> None:
     user = User.objects.create_user("ann")
-    told.clear()
+    announced.clear()
 
     user.last_login = timezone.now()
     user.save(update_fields=["last_login"])
 
-    assert told == []
+    assert announced == []

@@ -43,7 +43,7 @@ def test_a_call_is_one_entry(
     assert timezone.now() - entry.at < timedelta(minutes=1)
 
 
-def test_how_a_call_ended_is_noted(
+def test_the_outcome_of_a_call_is_recorded(
     ann: User, make_context: MakeContext, token_of: MakeToken, post: Post
 ) -> None:
     grant(make_context(tools=["checkpoint_*"]), ann, "read")
@@ -79,7 +79,7 @@ def test_a_call_that_exceeds_its_rate_was_not_allowed(
     }
 
 
-def test_who_is_known_and_not_let_in_is_noted(
+def test_the_refusal_of_a_known_principal_is_recorded(
     ann: User, make_context: MakeContext, token_of: MakeToken, post: Post
 ) -> None:
     make_context()
@@ -101,13 +101,13 @@ def test_who_is_known_and_not_let_in_is_noted(
     ]
 
 
-def test_who_is_not_known_is_not_noted(post: Post) -> None:
+def test_the_refusal_of_an_unknown_token_is_not_recorded(post: Post) -> None:
     post("checkpoint_list", token={"Authorization": "Bearer wrong"})
 
     assert not AuditEntry.objects.exists()
 
 
-def test_no_client_is_called_so_that_it_cannot_be_noted(caller: Caller) -> None:
+def test_a_client_name_cannot_prevent_its_record(caller: Caller) -> None:
     strange = dataclasses.replace(
         caller, client="a\x00b\ud800c" + "d" * 200, connection="e" * 500, entry=Entry()
     )
@@ -120,7 +120,7 @@ def test_no_client_is_called_so_that_it_cannot_be_noted(caller: Caller) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_calls_over_mcp_are_noted_too(
+def test_calls_over_mcp_are_recorded_too(
     http: httpx2.Client, ann: User, make_context: MakeContext, token_of: MakeToken
 ) -> None:
     make_context()
@@ -139,7 +139,7 @@ def test_calls_over_mcp_are_noted_too(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_call_succeeds_when_it_cannot_be_noted(
+def test_a_call_succeeds_when_it_cannot_be_recorded(
     caller: Caller, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(audit, "INSERT", audit.INSERT.replace("{table}", "nowhere"))
@@ -188,7 +188,7 @@ def test_the_user_may_be_deleted_and_what_they_did_stays(
     assert (entry.principal, entry.user) == (ann_was, None)
 
 
-def test_it_can_be_searched_and_filtered_and_not_changed(
+def test_the_audit_can_be_searched_and_filtered_but_not_changed(
     admin_client: Client, ann: User, token_of: MakeToken, post: Post
 ) -> None:
     post("checkpoint_list", token=token_of(ann))
@@ -232,7 +232,7 @@ def test_what_is_collected_is_written_when_serving_ends(caller: Caller) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_user_who_is_gone_keeps_no_entry_out(caller: Caller, ann: User) -> None:
+def test_an_entry_of_a_deleted_user_does_not_prevent_others(caller: Caller, ann: User) -> None:
     pipeline.call("checkpoint_list", {}, dataclasses.replace(caller, user_id=ann.pk + 1))
 
     assert AuditEntry.objects.get().user is None

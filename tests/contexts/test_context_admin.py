@@ -58,7 +58,7 @@ def new_grant(user: User, permission: str = "execute") -> dict[str, str]:
     }
 
 
-def test_a_context_is_made_with_grants_and_variables(admin_client: Client, ann: User) -> None:
+def test_a_context_is_created_with_grants_and_variables(admin_client: Client, ann: User) -> None:
     shop = make_project("/w/shop")
     variable = {
         "variables-TOTAL_FORMS": "1",
@@ -78,14 +78,14 @@ def test_a_context_is_made_with_grants_and_variables(admin_client: Client, ann: 
     assert (made.variables.get().name, made.variables.get().value) == ("API_KEY", "hunter2")
 
 
-def test_likely_mistakes_are_told(admin_client: Client) -> None:
+def test_likely_mistakes_are_reported(admin_client: Client) -> None:
     sent = {**form(), "name": "shop", "tools": "checkpiont_*"}
 
     page: Any = admin_client.post(f"{LIST}add/", sent, follow=True)
 
-    told = [str(message) for message in page.context["messages"]]
-    assert "shop: 'checkpiont_*' matches no tool" in told
-    assert any("only superusers may use it" in message for message in told)
+    shown = [str(message) for message in page.context["messages"]]
+    assert "shop: 'checkpiont_*' matches no tool" in shown
+    assert any("only superusers may use it" in message for message in shown)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_likely_mistakes_are_told(admin_client: Client) -> None:
         ({"tools": "x" * 201}, "at most 200 characters"),
     ],
 )
-def test_what_makes_no_sense_is_refused(
+def test_invalid_values_of_a_context_are_refused(
     admin_client: Client, changed: dict[str, str], reason: str
 ) -> None:
     page = admin_client.post(f"{LIST}add/", {**form(), "name": "shop", **changed})
@@ -108,7 +108,7 @@ def test_what_makes_no_sense_is_refused(
     assert not Context.objects.filter(name="shop").exists()
 
 
-def test_default_stays_and_stays_active(admin_client: Client) -> None:
+def test_default_cannot_be_deleted_or_deactivated(admin_client: Client) -> None:
     default = Context.objects.get(name="default")
     sent = form()
     del sent["is_active"]
@@ -161,7 +161,7 @@ def test_a_manager_grants_the_own_context(manager: Client) -> None:
     assert Grant.objects.get(user=bob).context.name == "backend"
 
 
-def test_a_manager_does_not_take_projects_in_or_loosen_the_rate(manager: Client) -> None:
+def test_a_manager_cannot_add_projects_or_change_the_rate(manager: Client) -> None:
     secret = make_project("/w/secret")
     sent: Any = {
         **form(all_projects="on", calls_per_second="1000", calls_at_once="1000", name="default2"),
@@ -188,7 +188,7 @@ def test_a_manager_of_one_context_changes_no_other(manager: Client, ann: User, n
     assert (list(Context.objects.values()), list(Grant.objects.values())) == before
 
 
-def test_a_grant_cannot_be_smuggled_into_another_context(manager: Client, ann: User) -> None:
+def test_a_grant_cannot_be_added_to_another_context(manager: Client, ann: User) -> None:
     frontend = Context.objects.get(name="frontend")
     smuggled = {**new_grant(ann, "manage"), "grants-0-context": str(frontend.pk)}
 
@@ -197,7 +197,7 @@ def test_a_grant_cannot_be_smuggled_into_another_context(manager: Client, ann: U
     assert [one.permission for one in frontend.grants.all()] == ["execute"]
 
 
-def test_who_manages_nothing_sees_nothing(ann: User, make_context: MakeContext) -> None:
+def test_staff_without_a_managed_context_see_none(ann: User, make_context: MakeContext) -> None:
     User.objects.filter(pk=ann.pk).update(is_staff=True)
     grant(make_context("backend"), ann, "execute")
 
@@ -205,9 +205,7 @@ def test_who_manages_nothing_sees_nothing(ann: User, make_context: MakeContext) 
     assert logged_in(ann).get(address_of("backend")).status_code == 403
 
 
-def test_staff_who_may_only_look_see_all_and_change_nothing(
-    ann: User, make_context: MakeContext
-) -> None:
+def test_staff_with_view_permission_change_nothing(ann: User, make_context: MakeContext) -> None:
     make_context("backend")
     User.objects.filter(pk=ann.pk).update(is_staff=True)
     ann.user_permissions.add(DjangoPermission.objects.get(codename="view_context"))

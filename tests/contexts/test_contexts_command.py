@@ -26,7 +26,7 @@ def refusal_of(*words: str) -> str:
     return str(refused.value)
 
 
-def test_default_is_there_from_the_start() -> None:
+def test_the_context_default_exists_from_the_start() -> None:
     (default,) = json.loads(run("list", "--json"))
 
     assert default["name"] == "default"
@@ -35,7 +35,7 @@ def test_default_is_there_from_the_start() -> None:
     assert default["tools"] == default["resources"] == default["prompts"] == ["*"]
 
 
-def test_a_context_is_made_with_what_it_holds(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_context_is_created_with_its_contents(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--description", "Of the shop team", "--tools", "checkpoint_*", "status"]
     run("create", "shop", *words, "--prompts", "resume", "--projects", "/w/shop", "/w/api")
 
@@ -73,12 +73,12 @@ def test_paths_become_those_that_clients_send(path: str, monkeypatch: pytest.Mon
         ("/", "/ is the root of a file system"),
     ],
 )
-def test_what_is_no_path_of_a_project_is_refused(path: str, refusal: str) -> None:
+def test_an_invalid_project_path_is_refused(path: str, refusal: str) -> None:
     assert refusal in refusal_of("create", "shop", "--projects", path)
     assert not Context.objects.filter(name="shop").exists()
 
 
-def test_projects_that_are_known_are_taken_as_they_are() -> None:
+def test_known_projects_are_used_unchanged() -> None:
     run("create", "shop", "--projects", "/w/shop")
     run("create", "other", "--projects", "/w/shop/src")
 
@@ -105,7 +105,7 @@ def test_a_user_or_a_group_is_granted_and_no_more(ann: User) -> None:
     assert not Grant.objects.exists()
 
 
-def test_what_does_not_exist_is_said(ann: User) -> None:
+def test_an_unknown_name_is_reported(ann: User) -> None:
     run("create", "shop")
 
     for words, reason in [
@@ -136,7 +136,7 @@ def test_the_list_says_who_may_use_what(ann: User) -> None:
     assert shop["grants"] == ["ann may execute in shop"]
 
 
-def test_what_is_probably_a_mistake_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+def test_probable_mistakes_are_found(capsys: pytest.CaptureFixture[str]) -> None:
     run(
         "create",
         "shop",
@@ -157,8 +157,8 @@ def test_what_is_probably_a_mistake_is_found(capsys: pytest.CaptureFixture[str])
 
     assert refusal_of("validate") == "these are likely mistakes"
 
-    told = capsys.readouterr().err.splitlines()[-6:]
-    assert told == [
+    reported = capsys.readouterr().err.splitlines()[-6:]
+    assert reported == [
         "empty: it contains no tool, no resource and no prompt",
         "shop: 'checkpiont_*' matches no tool",
         "shop: 'chekpoint://*' matches no resource",

@@ -58,7 +58,7 @@ def test_a_named_context_gives_what_it_lists(ann: User, make_context: MakeContex
     )
 
 
-def test_with_no_project_listed_only_shared_knowledge_is_seen(
+def test_without_listed_projects_only_shared_knowledge_is_visible(
     ann: User, make_context: MakeContext
 ) -> None:
     grant(make_context(), ann)
@@ -110,7 +110,7 @@ def test_a_group_is_a_role(ann: User, make_context: MakeContext) -> None:
     assert entry_of("backend", user_id=ann.pk).permission == "execute"
 
 
-def test_the_most_that_is_granted_counts(ann: User, make_context: MakeContext) -> None:
+def test_the_highest_grant_counts(ann: User, make_context: MakeContext) -> None:
     backend = make_context()
     ann.groups.add(Group.objects.create(name="leads"), Group.objects.create(name="readers"))
     services.grant(backend, Permission.READ, group="readers")
@@ -142,7 +142,7 @@ def test_a_closed_default_needs_one(ann: User, token_of: MakeToken, post: Post) 
     assert post("checkpoint_list", token=token).status_code == 200
 
 
-def test_who_is_on_this_machine_may_use_every_context(
+def test_callers_on_this_machine_may_use_every_context(
     post: Post, make_context: MakeContext
 ) -> None:
     make_context()
@@ -175,7 +175,7 @@ def test_without_a_header_the_default_of_the_token_counts(
     assert post("checkpoint_list", token=token, context="default").status_code == 200
 
 
-def test_a_token_is_of_use_only_in_its_contexts(
+def test_a_token_is_valid_only_in_its_contexts(
     ann: User, make_context: MakeContext, token_of: MakeToken, post: Post
 ) -> None:
     backend, frontend = make_context(), make_context("frontend")
@@ -240,7 +240,7 @@ def revoke_the_token(ann: User) -> None:
         (revoke_the_token, 401),
     ],
 )
-def test_a_change_counts_from_the_next_call_on(
+def test_a_change_applies_from_the_next_call_on(
     ann: User, make_context: MakeContext, token_of: MakeToken, post: Post, change: Any, status: int
 ) -> None:
     grant(make_context(), ann)
@@ -252,7 +252,7 @@ def test_a_change_counts_from_the_next_call_on(
     assert post("checkpoint_list", token=token, context="backend").status_code == status
 
 
-def test_who_leaves_a_group_loses_what_it_was_granted(
+def test_a_former_member_of_a_group_loses_its_grants(
     ann: User, make_context: MakeContext, token_of: MakeToken, post: Post
 ) -> None:
     ann.groups.add(Group.objects.create(name="developers"))
@@ -265,7 +265,7 @@ def test_who_leaves_a_group_loses_what_it_was_granted(
     assert post("checkpoint_list", token=token, context="backend").status_code == 403
 
 
-def test_a_user_who_is_not_active_gets_in_by_no_credential(
+def test_an_inactive_user_is_refused_with_every_credential(
     ann: User, make_context: MakeContext
 ) -> None:
     make_context(is_open=True)
@@ -275,7 +275,7 @@ def test_a_user_who_is_not_active_gets_in_by_no_credential(
         entry_of("backend", user_id=ann.pk)
 
 
-def test_status_tells_when_default_is_gone() -> None:
+def test_status_reports_a_missing_default_context() -> None:
     services.probe()
     Context.objects.filter(name="default").delete()
 

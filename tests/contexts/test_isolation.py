@@ -1,7 +1,7 @@
 """Nothing of a project is seen or changed in a context that does not hold it, by any operation.
 
-The walk is complete: an operation, resource or prompt that is new fails here until it is told how
-to be asked for what belongs to a foreign project.
+The walk is complete: a new operation, resource or prompt fails here until the tables say how to ask
+it for what belongs to a foreign project.
 """
 
 import dataclasses
@@ -149,7 +149,7 @@ def fill(call: Call, caller: Caller, tmp_path: Path) -> Fill:
 
 
 def save_foreign(call: Call) -> dict[str, str]:
-    """The ids of what is saved."""
+    """Return the ids of the saved records."""
     ids = {
         "checkpoint": call(
             "checkpoint_save",
@@ -202,7 +202,7 @@ def index_foreign(folder: Path, caller: Caller) -> dict[str, str]:
 
 @pytest.fixture
 def token(fill: Fill, ann: User, make_context: MakeContext, token_of: MakeToken) -> dict[str, str]:
-    """Of somebody who may execute in `ours` and in `theirs`, each with one project."""
+    """Return the headers of a user who may execute in `ours` and `theirs`."""
     for name, path in (("ours", OURS), ("theirs", FOREIGN)):
         context = make_context(name, projects=(Project.objects.get(paths__path=path),))
         grant(context, ann)
@@ -210,7 +210,7 @@ def token(fill: Fill, ann: User, make_context: MakeContext, token_of: MakeToken)
 
 
 def database() -> dict[str, list[Any]]:
-    """All that is stored, but for what is noted of every call."""
+    """Return all stored rows except those that every call writes."""
     noted = {"contexts.AuditEntry", "contexts.Token"}
     return {
         model._meta.label: sorted(model._base_manager.values_list(), key=repr)
@@ -311,7 +311,7 @@ def test_resources_show_only_what_is_held(
             assert MARK in read("theirs", fill(address))
 
 
-def test_who_cannot_read_a_resource_cannot_subscribe_to_it(
+def test_an_unreadable_resource_cannot_be_subscribed_to(
     fill: Fill, token: dict[str, str], http: httpx2.Client, subtests: pytest.Subtests
 ) -> None:
     def answers(context: str, uri: str) -> Iterator[Any]:

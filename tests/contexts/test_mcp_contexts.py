@@ -70,7 +70,7 @@ def test_a_context_that_may_not_be_used_is_refused_as_json_rpc(
     assert error["data"]["category"] == {404: "not_found", 403: "unauthorized"}[status]
 
 
-def test_a_doubled_header_is_refused(
+def test_a_repeated_header_is_refused(
     http: httpx2.Client, ann_in_backend: Mapping[str, str]
 ) -> None:
     headers = [*ann_in_backend.items(), ("X-MCP-Context", "default")]
@@ -89,7 +89,7 @@ async def test_a_context_lists_what_it_holds_and_nothing_else(
         listed = [tool.name for tool in (await session.list_tools()).tools]
         templates = (await session.list_resource_templates()).resource_templates
         prompts = (await session.list_prompts()).prompts
-        refused = await told(session, "status")
+        refused = await error_of(session, "status")
 
     assert listed == sorted(listed)
     assert set(listed) > READ_TOOLS
@@ -104,22 +104,24 @@ async def test_what_only_reads_is_all_that_a_reader_is_shown(
 ) -> None:
     async with over_http(server, version, reader_in_backend) as session:
         listed = {tool.name for tool in (await session.list_tools()).tools}
-        refused = await told(session, "checkpoint_delete", id="7")
+        refused = await error_of(session, "checkpoint_delete", id="7")
 
     assert listed == READ_TOOLS
     assert "needs the permission 'execute'" in refused
     assert "you have 'read'" in refused
 
 
-async def told(session: ClientSession, name: str, **arguments: Any) -> str:
-    """The text of an error, in whichever shape it comes."""
+async def error_of(session: ClientSession, name: str, **arguments: Any) -> str:
+    """Return the text of the error, which is a result or a protocol error."""
     try:
         return text_of(await session.call_tool(name, arguments))
     except MCPError as error:
         return error.message
 
 
-def test_a_list_is_for_who_asked(http: httpx2.Client, ann_in_backend: Mapping[str, str]) -> None:
+def test_a_list_is_private_to_its_caller(
+    http: httpx2.Client, ann_in_backend: Mapping[str, str]
+) -> None:
     request = modern("tools/list")
 
     ours = http.post(
@@ -161,7 +163,7 @@ def switch_off(record: Context | User) -> None:
         (lambda: Token.objects.get().delete(), 401),
     ],
 )
-def test_an_open_session_does_not_outlive_the_right_to_it(
+def test_an_open_session_ends_with_the_permission(
     http: httpx2.Client, ann_in_backend: Mapping[str, str], change: Any, status: int
 ) -> None:
     session = open_session(http, dict(ann_in_backend))
@@ -206,17 +208,17 @@ def take_the_tools() -> None:
 
 
 @pytest.mark.parametrize("change", [give_ann_less, put_ann_in_a_group, take_the_tools])
-def test_clients_are_told_when_they_may_use_something_else(
+def test_clients_are_notified_when_their_permissions_change(
     http: httpx2.Client, ann_in_backend: Mapping[str, str], change: Callable[[], None]
 ) -> None:
     listen = modern("subscriptions/listen", notifications={"toolsListChanged": True})
     headers = {**listen["headers"], **ann_in_backend}
 
     with http.stream("POST", "/mcp", json=listen["json"], headers=headers) as stream:
-        told = methods_of(stream)
-        assert next(told) == "notifications/subscriptions/acknowledged"
+        methods = methods_of(stream)
+        assert next(methods) == "notifications/subscriptions/acknowledged"
         change()
-        assert next(told) == "notifications/tools/list_changed"
+        assert next(methods) == "notifications/tools/list_changed"
 
 
 def methods_of(stream: httpx2.Response) -> Iterator[str]:
@@ -232,9 +234,9 @@ async def test_stdio_works_in_the_context_it_is_started_in(
 
     async with over_stdio(in_backend, MODERN_VERSION) as session:
         listed = [tool.name for tool in (await session.list_tools()).tools]
-        refused = await told(session, "status")
+        refused = await error_of(session, "status")
         await anyio.to_thread.run_sync(switch_off_and_leave)
-        ended = await told(session, "checkpoint_list")
+        ended = await error_of(session, "checkpoint_list")
 
     assert listed == ["checkpoint_list"]
     assert "does not contain the tool status" in refused
@@ -246,7 +248,7 @@ def switch_off_and_leave() -> None:
     connection.close()
 
 
-def test_stdio_does_not_start_in_a_context_that_there_is_not(
+def test_stdio_does_not_start_in_an_unknown_context(
     environment: Mapping[str, str],
 ) -> None:
     command = [sys.executable, "manage.py", "mcp_stdio", "--context", "nope"]

@@ -41,7 +41,7 @@ def key() -> rsa.RSAPrivateKey:
 
 @pytest.fixture
 def issuer(key: rsa.RSAPrivateKey, settings: Any) -> Iterator[Issuer]:
-    """The issuer that is configured."""
+    """Return the configured issuer."""
     oauth.issuer_at.cache_clear()
     with issuers.running(key) as issuer:
         settings.CONTEXTD_OAUTH_ISSUER = issuer.url
@@ -59,7 +59,7 @@ def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def test_a_token_of_the_issuer_stands_for_the_user_it_names(issuer: Issuer, ann: User) -> None:
+def test_a_token_of_the_issuer_identifies_the_user_it_names(issuer: Issuer, ann: User) -> None:
     principal = oauth.principal_of(issuer.token())
 
     assert principal is not None
@@ -100,7 +100,7 @@ def test_its_user_is_granted_contexts_as_with_any_token(
         {"email_verified": "false"},
     ],
 )
-def test_what_a_token_claims_must_be_right(
+def test_every_claim_of_a_token_must_be_valid(
     issuer: Issuer, post: Post, claims: dict[str, Any]
 ) -> None:
     answer = post("checkpoint_list", token=bearer(issuer.token(**claims)))
@@ -114,7 +114,7 @@ def signed_by_another(issuer: Issuer) -> str:
 
 
 def signed_with_the_public_key(issuer: Issuer) -> str:
-    """As what is published would be the secret; the library itself refuses to make such a one."""
+    """Return a token signed with the public key, which the library itself refuses to create."""
     public = issuer.key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     _, claims, _ = issuer.token().split(".")
     header = base64url_encode(json.dumps({"alg": "HS256", "kid": issuers.KEY_ID}).encode())
@@ -151,13 +151,13 @@ def test_a_forged_token_is_refused(issuer: Issuer, post: Post, forged: Any) -> N
     assert post("checkpoint_list", token=bearer(forged(issuer))).status_code == 401
 
 
-def test_an_address_that_several_users_have_names_none_of_them(issuer: Issuer) -> None:
+def test_an_address_of_several_users_identifies_none_of_them(issuer: Issuer) -> None:
     User.objects.create_user("ann2", email="ann@EXAMPLE.com")
 
     assert oauth.principal_of(issuer.token()) is None
 
 
-def test_a_user_who_is_not_active_is_not_let_in(issuer: Issuer, ann: User) -> None:
+def test_an_inactive_user_is_refused(issuer: Issuer, ann: User) -> None:
     User.objects.filter(pk=ann.pk).update(is_active=False)
 
     assert oauth.principal_of(issuer.token()) is None
@@ -175,7 +175,7 @@ def test_another_claim_names_the_user_by_user_name(
     assert oauth.principal_of(issuer.token()) is None
 
 
-def test_the_keys_are_asked_for_once(issuer: Issuer) -> None:
+def test_the_keys_are_fetched_once(issuer: Issuer) -> None:
     for _ in range(3):
         assert oauth.principal_of(issuer.token()) is not None
     oauth.principal_of(of_an_unknown_key(issuer))
@@ -183,7 +183,7 @@ def test_the_keys_are_asked_for_once(issuer: Issuer) -> None:
     assert issuer.asked == ["/.well-known/oauth-authorization-server", "/keys"]
 
 
-def test_openid_metadata_will_do(issuer: Issuer) -> None:
+def test_openid_metadata_is_accepted(issuer: Issuer) -> None:
     metadata = issuer.documents.pop("/.well-known/oauth-authorization-server")
     issuer.documents["/.well-known/openid-configuration"] = metadata
 
@@ -208,7 +208,7 @@ def test_the_address_of_the_keys_can_be_given(issuer: Issuer, settings: Any) -> 
 
 
 @pytest.mark.parametrize("metadata", [None, "nonsense", {"issuer": "https://evil.example.com"}])
-def test_an_issuer_that_does_not_say_who_it_is_cannot_be_asked(
+def test_an_issuer_without_valid_metadata_does_not_answer(
     issuer: Issuer, post: Post, metadata: Any
 ) -> None:
     issuer.documents["/.well-known/oauth-authorization-server"] = metadata
@@ -219,7 +219,7 @@ def test_an_issuer_that_does_not_say_who_it_is_cannot_be_asked(
     assert "does not answer, so its tokens cannot be checked" in answer.json()["message"]
 
 
-def test_an_issuer_that_did_not_answer_is_left_alone_for_a_while(
+def test_an_issuer_that_did_not_answer_is_not_asked_again_at_once(
     issuer: Issuer, post: Post
 ) -> None:
     issuer.documents.clear()
@@ -247,7 +247,7 @@ BROKEN_KEY = {"kty": "RSA", "n": 5, "e": "AQAB"}
         None,
     ],
 )
-def test_an_issuer_without_readable_keys_is_left_alone_for_a_while(
+def test_an_issuer_without_readable_keys_is_not_asked_again_at_once(
     issuer: Issuer, post: Post, keys: Any
 ) -> None:
     issuer.documents["/keys"] = keys
@@ -320,7 +320,7 @@ def test_without_an_issuer_its_tokens_and_addresses_are_unknown(
     assert issuer.asked == []
 
 
-def test_an_issuer_without_an_audience_is_no_configuration(
+def test_an_issuer_requires_an_audience(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("CONTEXTD_OAUTH_ISSUER", "https://issuer.example.com")
@@ -331,10 +331,10 @@ def test_an_issuer_without_an_audience_is_no_configuration(
         environment.read()
 
 
-def test_a_client_finds_the_issuer_and_gets_in(
+def test_a_client_finds_the_issuer_and_authenticates(
     key: rsa.RSAPrivateKey, tmp_path: Path, ann: User
 ) -> None:
-    """Over MCP, at a process that is configured by its environment."""
+    """Authenticate over MCP, at a process that is configured by its environment."""
     with issuers.running(key) as issuer:
         configured = {
             **environment_of_processes(),
@@ -348,14 +348,14 @@ def test_a_client_finds_the_issuer_and_gets_in(
         ):
             call = modern("tools/call", name="door_whoami")
             refused = http.post("/mcp", **call)
-            told = [http.get(address).json() for address in (METADATA, f"{METADATA}/mcp")]
+            documents = [http.get(address).json() for address in (METADATA, f"{METADATA}/mcp")]
             call["headers"] |= bearer(issuer.token())
             accepted = http.post("/mcp", **call)
 
     assert refused.status_code == 401
     assert refused.headers["www-authenticate"] == CHALLENGE
     assert refused.json()["error"]["data"]["category"] == "unauthorized"
-    assert told[0] == told[1]
-    assert told[0]["resource"] == AUDIENCE
-    assert told[0]["authorization_servers"] == [issuer.url]
+    assert documents[0] == documents[1]
+    assert documents[0]["resource"] == AUDIENCE
+    assert documents[0]["authorization_servers"] == [issuer.url]
     assert accepted.json()["result"]["structuredContent"]["principal"] == f"user:{ann.pk}"

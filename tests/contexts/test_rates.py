@@ -1,4 +1,4 @@
-"""How often may be called: a context's own rate, and one of each user's over all connections."""
+"""Rate limits: of a context, of each user over all connections, and of recorded refusals."""
 
 import dataclasses
 from typing import Any
@@ -42,7 +42,7 @@ def test_a_context_has_its_own_rate(
     assert calls_until_refused(post, token=token) >= 20
 
 
-def test_a_change_of_the_rate_counts_at_once(
+def test_a_change_of_the_rate_applies_at_once(
     ann: User, make_context: MakeContext, token_of: MakeToken, post: Post
 ) -> None:
     slow = make_context("slow", calls_per_second=1, calls_at_once=2)

@@ -1,4 +1,4 @@
-"""Who subscribes to a resource learns of its changes as long as they may read it."""
+"""Subscribers of a resource are notified of changes as long as they may read it."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
@@ -30,7 +30,7 @@ RECENT = "checkpoint://recent?project_path=%2Fw%2Fshop"
 
 @pytest.fixture
 def saved(call: Call) -> str:
-    """The address of a checkpoint of /w/shop."""
+    """Return the address of a checkpoint of /w/shop."""
     make_project("/w/shop")
     return f"checkpoint://{call('checkpoint_save', summary='one', project_path='/w/shop').id}"
 
@@ -39,7 +39,7 @@ def saved(call: Call) -> str:
 def insider(
     saved: str, ann: User, make_context: MakeContext, token_of: MakeToken
 ) -> Mapping[str, str]:
-    """Headers of somebody who sees the project."""
+    """Return the headers of a user who sees the project."""
     grant(make_context("shop", projects=(Project.objects.get(paths__path="/w/shop"),)), ann)
     return {**token_of(ann), "X-MCP-Context": "shop"}
 
@@ -48,7 +48,7 @@ def insider(
 def outsider(
     saved: str, ann: User, make_context: MakeContext, token_of: MakeToken
 ) -> Mapping[str, str]:
-    """Headers of somebody who sees another one."""
+    """Return the headers of a user who sees another project."""
     grant(make_context("site", projects=(make_project("/w/site"),)), ann)
     return {**token_of(ann), "X-MCP-Context": "site"}
 
@@ -70,7 +70,7 @@ def subscribe(uri: str) -> types.SubscribeRequest:
     return types.SubscribeRequest(params=types.SubscribeRequestParams(uri=uri))
 
 
-def test_a_stream_with_a_subscription_is_refused_as_reading_is(
+def test_a_stream_with_an_unreadable_resource_is_refused_as_reading_is(
     http: httpx2.Client, saved: str, outsider: Mapping[str, str]
 ) -> None:
     def refusal(method: str, **params: Any) -> Any:
@@ -114,7 +114,7 @@ def test_one_principal_has_a_limited_number_of_streams(
 def listening_before(
     http: httpx2.Client, headers: Mapping[str, str], uris: list[str]
 ) -> Iterator[Iterator[Any]]:
-    """In a session, as older versions do."""
+    """Subscribe and listen in a session, as versions up to 2025-11-25 do."""
     session = open_session(http, dict(headers))
     for number, uri in enumerate(uris, 2):
         subscribing = rpc("resources/subscribe", {"uri": uri}, id=number)
@@ -136,29 +136,29 @@ def listening_now(
 
 
 @pytest.mark.parametrize("listening", [listening_before, listening_now])
-def test_a_change_is_told_until_the_project_is_taken_away(
+def test_a_change_is_announced_until_the_project_is_removed(
     http: httpx2.Client, call: Call, saved: str, insider: Mapping[str, str], listening: Any
 ) -> None:
     checkpoint = saved.removeprefix("checkpoint://")
     with listening(http, insider, [saved, RECENT]) as messages:
-        told = (message["params"]["uri"] for message in messages if message["method"] == UPDATED)
+        updates = (message["params"]["uri"] for message in messages if message["method"] == UPDATED)
         call("checkpoint_update", id=checkpoint, summary="two")
-        before = [next(told), next(told)]
+        before = [next(updates), next(updates)]
         Context.objects.get(name="shop").projects.clear()
         call("checkpoint_update", id=checkpoint, summary="three")
-        after = next(told)
+        after = next(updates)
 
     assert (before, after) == ([saved, RECENT], RECENT)
 
 
-async def test_a_resource_that_changes_many_times_in_a_row_is_told_of_once() -> None:
+async def test_repeated_changes_of_a_resource_are_announced_once() -> None:
     news: listeners.Changes = asyncio.Queue()
     for uri in (RECENT, saved := "checkpoint://7", RECENT):
         news.put_nowait(Change(kind="resources", uri=uri))
 
-    told = listeners.waiting(await news.get(), news)
+    announced = listeners.waiting(await news.get(), news)
 
-    assert [change.uri for change in told] == [RECENT, saved]
+    assert [change.uri for change in announced] == [RECENT, saved]
 
 
 LOSSES: list[Callable[[], object]] = [
@@ -169,7 +169,7 @@ LOSSES: list[Callable[[], object]] = [
 
 @pytest.mark.parametrize("lose", LOSSES)
 @pytest.mark.parametrize("listening", [listening_before, listening_now])
-def test_a_stream_ends_with_the_right_to_it(
+def test_a_stream_ends_when_the_permission_is_revoked(
     http: httpx2.Client,
     call: Call,
     saved: str,

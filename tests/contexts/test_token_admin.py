@@ -27,11 +27,11 @@ def staff(ann: User) -> Client:
 
 
 def secret_in(page: Any) -> str:
-    (told,) = [str(one) for one in page.context["messages"] if tokens.PREFIX in str(one)]
-    return told.rpartition(" ")[2]
+    (message,) = [str(one) for one in page.context["messages"] if tokens.PREFIX in str(one)]
+    return message.rpartition(" ")[2]
 
 
-def test_a_token_is_made_with_its_limits(
+def test_a_token_is_created_with_its_limits(
     admin_client: Client, ann: User, make_context: MakeContext
 ) -> None:
     backend = make_context()
@@ -68,7 +68,7 @@ def test_a_default_that_the_token_may_not_select_is_refused(
     assert not Token.objects.exists()
 
 
-def test_staff_make_tokens_of_their_own(staff: Client, ann: User) -> None:
+def test_staff_create_their_own_tokens(staff: Client, ann: User) -> None:
     page = staff.post(
         f"{LIST}add/", {"user": ann.pk, "name": "me", "all_contexts": "on"}, follow=True
     )
@@ -78,7 +78,7 @@ def test_staff_make_tokens_of_their_own(staff: Client, ann: User) -> None:
     assert principal.user_id == ann.pk
 
 
-def test_staff_make_no_tokens_of_others(staff: Client, admin_user: User) -> None:
+def test_staff_cannot_create_tokens_for_others(staff: Client, admin_user: User) -> None:
     staff.post(f"{LIST}add/", {"user": admin_user.pk, "name": "root", "all_contexts": "on"})
 
     assert not Token.objects.exists()

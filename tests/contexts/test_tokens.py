@@ -49,7 +49,7 @@ def test_it_stands_for_its_user(ann: User) -> None:
     assert (principal.name, principal.user_id) == (f"user:{ann.pk}", ann.pk)
 
 
-def test_its_use_is_noted(ann: User) -> None:
+def test_the_use_of_a_token_is_recorded(ann: User) -> None:
     token, secret = tokens.create(ann, name="laptop")
     tokens.principal_of(secret)
 
@@ -57,7 +57,7 @@ def test_its_use_is_noted(ann: User) -> None:
     assert token.last_used_at is not None
 
 
-def test_an_unknown_token_stands_for_nobody(ann: User) -> None:
+def test_an_unknown_token_is_refused(ann: User) -> None:
     tokens.create(ann, name="laptop")
 
     assert tokens.principal_of("ctx_wrong") is None
@@ -72,21 +72,21 @@ def test_a_revoked_token_stops_working_at_once(ann: User) -> None:
     assert "revoked" in run("list")
 
 
-def test_an_expired_token_stands_for_nobody(ann: User) -> None:
+def test_an_expired_token_is_refused(ann: User) -> None:
     past = timezone.now() - timedelta(seconds=1)
     _, secret = tokens.create(ann, name="laptop", expires_at=past)
 
     assert refusal_of(secret) == "the token 'laptop' has expired; ask for a new one"
 
 
-def test_a_token_of_a_user_who_left_stands_for_nobody(ann: User) -> None:
+def test_a_token_of_an_inactive_user_is_unknown(ann: User) -> None:
     _, secret = tokens.create(ann, name="laptop")
     User.objects.filter(pk=ann.pk).update(is_active=False)
 
     assert "belongs to a user who is not active" in refusal_of(secret)
 
 
-def test_days_limit_how_long_it_is_valid(ann: User) -> None:
+def test_a_token_is_valid_for_the_given_days(ann: User) -> None:
     run("create", "--user", "ann", "--name", "laptop", "--days", "3")
 
     left = Token.objects.get().expires_at - timezone.now()  # type: ignore[operator]
@@ -119,7 +119,7 @@ def test_the_only_context_is_the_default(ann: User, make_context: MakeContext) -
     assert principal.default_context == "backend"
 
 
-def test_without_limits_it_is_as_good_as_its_user(ann: User) -> None:
+def test_a_token_without_limits_has_the_permissions_of_its_user(ann: User) -> None:
     secret = run(*CREATE)
 
     assert tokens.principal_of(secret) == Principal(name=f"user:{ann.pk}", user_id=ann.pk)
@@ -149,7 +149,7 @@ def test_a_default_that_it_may_not_select_is_refused(ann: User, make_context: Ma
         ),
     ],
 )
-def test_what_cannot_be_is_said(ann: User, words: list[str], sentence: str) -> None:
+def test_impossible_values_are_reported(ann: User, words: list[str], sentence: str) -> None:
     with pytest.raises(CommandError, match=sentence):
         run(*words)
 
@@ -163,7 +163,7 @@ def test_the_list_says_when_tokens_expire_and_that_there_are_none(ann: User) -> 
     assert "expires 2027-02-26 22:45 UTC" in run("list")
 
 
-def test_the_admin_shows_a_new_token_this_one_time(admin_client: Client, ann: User) -> None:
+def test_the_admin_shows_a_new_token_once(admin_client: Client, ann: User) -> None:
     form = {
         "user": ann.pk,
         "name": "laptop",
@@ -190,7 +190,7 @@ def test_the_admin_revokes(admin_client: Client, ann: User) -> None:
     assert "was revoked" in refusal_of(secret)
 
 
-def test_the_admin_renames_without_making_a_new_secret(admin_client: Client, ann: User) -> None:
+def test_the_admin_renames_a_token_without_a_new_secret(admin_client: Client, ann: User) -> None:
     token, secret = tokens.create(ann, name="laptop")
 
     admin_client.post(

@@ -1,4 +1,4 @@
-"""Variables: what a context tells its tools, and nobody else."""
+"""Variables of a context, which only its tools can read."""
 
 from typing import Any
 
@@ -18,21 +18,21 @@ pytestmark = pytest.mark.django_db
 
 
 class Nothing(Request):
-    """Say what the context tells."""
+    """Return the variables of the context."""
 
 
-class Told(Result):
+class Values(Result):
     values: dict[str, str]
 
 
-def tell(caller: Caller, request: Nothing) -> Told:
-    return Told(values=dict(variables.of(caller)))
+def reveal(caller: Caller, request: Nothing) -> Values:
+    return Values(values=dict(variables.of(caller)))
 
 
 @pytest.fixture
 def telling(declared: dict[str, Operation]) -> None:
-    """An operation that gives away what it should use."""
-    operation("probe_tell", effect="read", timeout=1)(tell)
+    """Declare an operation that returns the values it should only use."""
+    operation("probe_reveal", effect="read", timeout=1)(reveal)
 
 
 def make_variable(context: Context, name: str, value: str, *, is_secret: bool = True) -> Variable:
@@ -53,17 +53,17 @@ def backend(make_context: MakeContext) -> Context:
 def test_the_tools_of_a_context_read_its_values_and_no_others(
     telling: None, backend: Context
 ) -> None:
-    def told_in(context: str) -> Any:
+    def values_in(context: str) -> Any:
         caller = auth.caller_of_cli(user=None, context=context)
-        result: Any = pipeline.call("probe_tell", {}, caller)
+        result: Any = pipeline.call("probe_reveal", {}, caller)
         return result.values
 
-    assert told_in("backend") == {"API_KEY": "hunter2"}
-    assert told_in("frontend") == {"API_KEY": "swordfish"}
-    assert told_in("default") == {}
+    assert values_in("backend") == {"API_KEY": "hunter2"}
+    assert values_in("frontend") == {"API_KEY": "swordfish"}
+    assert values_in("default") == {}
 
 
-def test_what_is_stored_is_encrypted(backend: Context) -> None:
+def test_stored_values_are_encrypted(backend: Context) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT contexts_variable::text FROM contexts_variable")
         stored = str(cursor.fetchall())
@@ -78,7 +78,7 @@ def test_under_another_key_a_value_is_unreadable_and_says_so(
     settings.SECRET_KEY = "another key, and as long as it has to be"
 
     with pytest.raises(Invalid, match="API_KEY was saved under another CONTEXTD_SECRET_KEY"):
-        pipeline.call("probe_tell", {}, auth.caller_of_cli(user=None, context="backend"))
+        pipeline.call("probe_reveal", {}, auth.caller_of_cli(user=None, context="backend"))
 
 
 def test_no_operation_shows_them(
@@ -97,7 +97,7 @@ def page_of(client: Client, context: Context) -> str:
 
 
 def form_of(context: Context, **changed: str) -> dict[str, str]:
-    """What the browser sends back for a context with one variable."""
+    """Return the form of a context with one variable, as a browser sends it."""
     variable = context.variables.get()
     form = {
         "description": "",
@@ -151,7 +151,7 @@ def test_a_secret_is_not_revealed_by_calling_it_none(
     assert backend.variables.get().is_secret
 
 
-def test_what_is_no_secret_is_shown_and_edited(
+def test_a_variable_that_is_not_secret_is_shown_and_edited(
     admin_client: Client, make_context: MakeContext
 ) -> None:
     backend = make_context()
