@@ -293,11 +293,11 @@ def test_there_is_a_page_to_read_and_try(client: Client) -> None:
 
 
 @pytest.mark.parametrize("address", ["/api/v1/openapi.json", "/api/dashboard/openapi.json"])
-def test_the_documents_are_public(client: Client, address: str) -> None:
-    afar = {"REMOTE_ADDR": "203.0.113.5"}
+def test_the_documents_are_public(address: str) -> None:
+    remote = Client(REMOTE_ADDR="203.0.113.5")
 
-    assert client.get(address, **afar).status_code == 200
-    assert client.get("/api/dashboard/calls/", **afar).status_code == 401
+    assert remote.get(address).status_code == 200
+    assert remote.get("/api/dashboard/calls/").status_code == 401
 
 
 def test_no_part_of_the_docs_page_comes_from_elsewhere(client: Client) -> None:
