@@ -99,8 +99,13 @@ def test_two_causes_that_are_as_likely_take_confidence_from_each_other(
     assert clear.confidence_score > unclear.confidence_score
 
 
-def test_a_past_fix_joins_the_cause_it_is_a_case_of(call: Call, known: Known) -> None:
-    error = "ERROR: No space left on device (os error 28)"
+# Its probability is far enough from 1 that more evidence shows.
+SHORT_OF_SPACE = "the spool did not take the letter (os error 28)"
+
+
+def test_a_past_fix_joins_the_cause_it_is_a_case_of(call: Call, know: Know) -> None:
+    know("disk-full", signatures=["os error 28"])
+    error = SHORT_OF_SPACE
     before = call("troubleshoot", error_message=error).hypotheses[0].probability
     call(
         "remediation_save",
@@ -169,9 +174,10 @@ def test_the_ratings_of_a_past_fix_are_reported(call: Call, known: Known) -> Non
 
 
 def test_a_past_fix_that_failed_comes_after_the_known_fix_and_adds_nothing(
-    call: Call, known: Known
+    call: Call, know: Know
 ) -> None:
-    error = "ERROR: No space left on device (os error 28)"
+    know("disk-full", signatures=["os error 28"])
+    error = SHORT_OF_SPACE
     before = call("troubleshoot", error_message=error).hypotheses[0].probability
     fixes = ["Reboot the machine", "Moved the spool", "Freed the cache"]
     for fix in fixes:
