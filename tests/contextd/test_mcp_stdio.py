@@ -100,6 +100,7 @@ def conversation(django_db_setup: None) -> Conversation:
     return Conversation(answers, rest, logged, process.returncode)
 
 
+@pytest.mark.usefixtures("transactional_db")  # removes what the process stored
 def test_nothing_but_the_protocol_is_on_standard_output(conversation: Conversation) -> None:
     assert conversation.answers.keys() == {1, 2, 3}
     assert conversation.answers[2]["result"]["structuredContent"]["text"] == "done"
@@ -107,6 +108,7 @@ def test_nothing_but_the_protocol_is_on_standard_output(conversation: Conversati
         assert text in conversation.logged
 
 
+@pytest.mark.usefixtures("transactional_db")  # removes what the process stored
 def test_a_call_that_outlasts_the_end_of_input_is_cancelled(conversation: Conversation) -> None:
     (answer,) = [json.loads(line) for line in conversation.rest.splitlines()]
     assert (answer["id"], answer["error"]["message"]) == (4, "Connection closed")
@@ -114,6 +116,7 @@ def test_a_call_that_outlasts_the_end_of_input_is_cancelled(conversation: Conver
     assert b"Traceback" not in conversation.logged
 
 
+@pytest.mark.usefixtures("transactional_db")  # removes what the process stored
 def test_what_is_logged_names_the_request(conversation: Conversation) -> None:
     lines = [json.loads(line) for line in conversation.logged.splitlines() if b"req_id" in line]
     by_request = {line["req_id"]: (line["level"], line["message"]) for line in lines}

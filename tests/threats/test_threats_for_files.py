@@ -134,7 +134,7 @@ def test_so_many_are_told_as_are_asked_for(call: Call, few: Path) -> None:
 def test_what_takes_too_long_to_look_for_is_left_out_and_said(call: Call, add: Added) -> None:
     """To its end this search would take hours, and hold up all other callers meanwhile."""
     add("JOB-003")
-    endless = "findOne(" + " if " * 40 + "=" * 400_000
+    endless = "findOne( if " * 1_000 + "=" * 400_000
     diff = written("a.js", endless) + written("b.py", 'cursor.execute(f"DELETE {name}")')
     found = call("threats_for_files", diff=diff)
 
