@@ -94,49 +94,62 @@ def save(
     Unless it is vague, an error without its stack is the same as one with any.
     """
     read = reading.read(error_message, stack_trace, error_type)
+    new = Remediation(
+        error_message=error_message,
+        error_type=error_type,
+        stack_trace=stack_trace,
+        solution=solution,
+        context=dict(context),
+        tags=list(dict.fromkeys(tags)),
+        severity=severity or "",
+        fingerprint=read.fingerprint,
+        solution_digest=digest_of(solution),
+        calls=list(read.calls),
+        created_by=caller.principal,
+    )
     prepared = search.prepare(*read.found_by(solution))
-    with limits.transaction():
-        project = projects.resolve(caller, project_path, context) if project_path else None
-        same_fixes = Remediation.objects.filter(
-            solution_digest=digest_of(solution), project=project
-        )
-        alone = reading.read(error_message, "", error_type)
-        if not same_fixes.filter(fingerprint=read.fingerprint).exists() and (
-            known := _with_or_without_stack(same_fixes, alone, bool(stack_trace))
-        ):
-            return _seen_again(known)
-        remediation, is_new = Remediation.objects.get_or_create(
-            fingerprint=read.fingerprint,
-            solution_digest=digest_of(solution),
-            project=project,
-            defaults={
-                "error_message": error_message,
-                "error_type": error_type,
-                "stack_trace": stack_trace,
-                "solution": solution,
-                "context": dict(context),
-                "tags": list(dict.fromkeys(tags)),
-                "severity": severity or "",
-                "calls": list(read.calls),
-                "created_by": caller.principal,
-            },
-        )
-        if not is_new:
-            return _seen_again(remediation)
-        search.store(DOMAIN, remediation.pk, remediation.project_id, prepared)
-    return Saved(remediation, prepared.notice)
+    return limits.retried(partial(_keep, caller, new, project_path, prepared))
+
+
+def _keep(
+    caller: Caller, new: Remediation, project_path: str | None, prepared: search.Prepared
+) -> Saved:
+    """Store it, or strengthen the one that is known. Raises Stale if it was saved concurrently."""
+    try:
+        with limits.transaction():
+            if project_path:
+                new.project = projects.resolve(caller, project_path, new.context)
+            if known := _known(new):
+                return _seen_again(known)
+            new.save(force_insert=True)
+            search.store(DOMAIN, new.pk, new.project_id, prepared)
+    except IntegrityError:
+        raise limits.Stale from None
+    return Saved(new, prepared.notice)
+
+
+def _known(new: Remediation) -> Remediation | None:
+    """Return the same fix of the same error, if it is saved already."""
+    same_fixes = Remediation.objects.filter(
+        solution_digest=new.solution_digest, project=new.project
+    )
+    same = same_fixes.filter(fingerprint=new.fingerprint).first()
+    return same or _with_or_without_stack(same_fixes, new)
 
 
 def _with_or_without_stack(
-    same_fixes: QuerySet[Remediation], alone: Reading, has_stack: bool
+    same_fixes: QuerySet[Remediation], new: Remediation
 ) -> Remediation | None:
     """Return a fix of this error if it was saved with a stack and this is not, or vice versa.
 
     A vague error needs its stack to be recognised.
     """
+    alone = reading.read(new.error_message, "", new.error_type)
     if alone.is_vague:
         return None
-    others = same_fixes.filter(stack_trace="") if has_stack else same_fixes.exclude(stack_trace="")
+    others = (
+        same_fixes.filter(stack_trace="") if new.stack_trace else same_fixes.exclude(stack_trace="")
+    )
     for other in others[:MAX_COMPARED]:
         read = reading.read(other.error_message, "", other.error_type)
         if read.fingerprint == alone.fingerprint:
