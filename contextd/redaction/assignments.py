@@ -33,6 +33,7 @@ _ASSIGNMENT = re.compile(
               | [!=]==? | := | => | = | [:\uff1a] )
             [ \t]{{0,20}} (?:\*\*)? [ \t]?
           | [ ]is:?[ ] | [ ] | > )
+        (?: [|>][+-]?[ \t]{{0,4}}\r?\n[ \t]{{1,40}} | \[[ \t]?(?=\\?["']) )?  # in YAML; in a list
         (?: (?:[rbuf]{{1,2}}|@)? (?P<quote>``|\\?["'`])
             (?P<quoted>(?:(?!(?P=quote))(?:\\.|[^\\\n])){{1,8000}}+) (?:(?P=quote)|\Z)
           | (?P<bare>{_BARE_CHARACTER}{{1,{_MAX_JUDGED_LENGTH}}}+) )
@@ -41,10 +42,17 @@ _ASSIGNMENT = re.compile(
     re.VERBOSE,
 )
 _NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
-_CALL = re.compile(r"[A-Za-z_$][\w.:>-]*+[(\[]")
+# `getenv(`, `tokens[0]`, `random(32)`: few digits, at the end of the name or alone in brackets.
+_CALL = re.compile(
+    r"[A-Za-z_$](?:[A-Za-z_$.:>]|->)*+\d{0,2}[(\[](?:\d{1,3}(?:[)\]]|\Z)|(?P<rest>\D*)\Z)"
+)
 _END_OF_BARE = re.compile(r"[,&(){}\[\]]")
 _REST_OF_BARE = re.compile(r"""[^\s"'`;<>\\,&(){}\[\]]*+""")
+# In a line of settings, a sign within the value does not end it.
+_REST_OF_SETTING = re.compile(r"""(?:(?!\\[nrt"'\\])[^\s\w]{1,9}(?=\w)[^\s"'`;<>\\]*+)*+""")
 _CLOSING = ",)]}|"
+_OPENING = {")": "(", "]": "[", "}": "{"}
+_END_OF_ENTRY = re.compile(r"[ \t]{0,20}(?:[\r\n]|\Z|(?<=[ \t])#)")
 _BEFORE_ENTRY = re.compile(r"(?:\A|\n)[ \t>*-]{0,60}\Z")
 _MIN_PASSWORD_LENGTH_IN_PAIR = 4
 _MIN_LENGTHS = {"api-key": 6, "secret-key": 6, "secret": 6, "token": 10}
@@ -75,7 +83,7 @@ def _candidate(text: str, match: re.Match[str]) -> Candidate | None:
     if not names.is_specific(name, value):
         return None
     if _IS_CREDENTIAL[notation](assigned) and _is_literal(assigned):
-        return Candidate(name_start, start, _end_of_value(text, match, end), kind)
+        return Candidate(name_start, start, _end_of_value(text, match, end, is_whole), kind)
     return None
 
 
@@ -96,25 +104,39 @@ def _span_of_value(match: re.Match[str], *, is_whole: bool) -> tuple[int, int]:
         return match.span("quoted")
     start, end = match.span("bare")
     if is_whole:
-        return start, start + len(match["bare"].rstrip(_CLOSING))
+        return start, start + len(_without_closing(match["bare"]))
     cut = _END_OF_BARE.search(match["bare"])
     return start, start + cut.start() if cut else end
+
+
+def _without_closing(value: str) -> str:
+    """Return it without the brackets and commas behind it that it does not open itself."""
+    while value and value[-1] in _CLOSING:
+        opening = _OPENING.get(value[-1])
+        if opening and value.count(opening) >= value.count(value[-1]):
+            break
+        value = value[:-1]
+    return value
 
 
 def _fills_line(text: str, match: re.Match[str], name_start: int) -> bool:
     """Return whether the entry is alone in its line, as in YAML: no `,` or `&` ends its value."""
     if match["operator"].strip() != ":" or match["quote"] or _CALL.match(match["bare"]):
         return False
-    ends_line = text[match.end("bare") : match.end("bare") + 1] in ("", "\n", "\r")
+    ends_line = _END_OF_ENTRY.match(text, match.end("bare")) is not None
     before = text[max(0, name_start - 61) : name_start]
     starts_line = name_start == len(before) or "\n" in before
     return ends_line and starts_line and _BEFORE_ENTRY.search(before) is not None
 
 
-def _end_of_value(text: str, match: re.Match[str], judged_end: int) -> int:
+def _end_of_value(text: str, match: re.Match[str], judged_end: int, is_whole: bool) -> int:
     """Return where the whole value ends, if only its beginning was judged."""
-    rest = _REST_OF_BARE.match(text, judged_end) if judged_end == match.end("bare") else None
-    return rest.end() if rest else judged_end
+    if judged_end != match.end("bare"):
+        return judged_end
+    rest = _REST_OF_BARE.match(text, judged_end)
+    end = rest.end() if rest else judged_end
+    rest = _REST_OF_SETTING.match(text, end) if is_whole else None
+    return rest.end() if rest else end
 
 
 def _is_literal(assigned: Assigned) -> bool:
@@ -149,7 +171,7 @@ def _is_set_credential(assigned: Assigned) -> bool:
     is_argument = assigned.following in (",", ")", "}") and not any(
         map(str.isdigit, assigned.value)
     )
-    if is_argument or _CALL.match(assigned.value):
+    if is_argument or _is_call(assigned) or _is_name_of_credential(assigned):
         return False
     return assigned.kind == "password" or len(assigned.value) >= 6
 
@@ -180,6 +202,17 @@ def _is_expression(assigned: Assigned) -> bool:
     value = assigned.value
     is_call = value.isidentifier() and assigned.following in ("(", "[")
     return is_call or literals.is_code(value) or names.is_mentioned_in(value)
+
+
+def _is_call(assigned: Assigned) -> bool:
+    """Return whether it is a call; one that is not closed goes on behind the value."""
+    call = _CALL.match(assigned.value)
+    is_cut = assigned.following not in ("", "\n", "\r")
+    return call is not None and (call["rest"] in ("", None) or ")" in call["rest"] or is_cut)
+
+
+def _is_name_of_credential(assigned: Assigned) -> bool:
+    return literals.is_code(assigned.value) and names.is_mentioned_in(assigned.value)
 
 
 def _is_random_enough(assigned: Assigned) -> bool:

@@ -4,18 +4,25 @@ import re
 
 _TEMPLATE = re.compile(
     # ${X} $(x) $[x] {{ x }} <% x %> %(x)s #{x} @{x} ENC[x]
-    r"\$[{\[]|\$\([\w\s./:@|'\"~<>$-]*(?:\)|\Z)|\{\{|<%|%\(\w*(?:\)|\Z)|[#@]\{|ENC\["
+    r"\$\{[^{}]*(?:\}|\{|\Z)|\$\[[^\]]*(?:\]|\Z)|\$\([\w\s./:@|'\"~<>$-]*(?:\)|\Z)"
+    r"|\{\{(?:\s|\Z|[^{}]+\}\})|<%[ =]|%\(\w*(?:\)|\Z)|[#@]\{[^{}]*(?:\}|\Z)|ENC\["
     # $X %X% %s :x <x> !vault
     r"|\A(?:\$[\w:]+|%(?:[A-Za-z_]+|[A-Z0-9_]+)%|%[sdrv]|:[A-Za-z_]+\d?|<[^<>]*>)\Z"
     r"|\A!(?:vault|secret|env|env_var|var|file|include|reference|encrypted|cipher"
     r"|Ref|Sub|GetAtt|Join|ImportValue|If|Select)\b"
-    r"|\{[\w.!\[\]:]{0,64}\}|\[[^\]]{0,64}\w-\w"  # {x} [a-z]
+    r"|\{[\w.!\[\]:]{0,64}\}|\[[^\]\s]{0,64}\w-\w[^\]\s]{0,64}\]"  # {x} [a-z]
 )
 _MASK = re.compile(r"[\W_]+|[xX]{2,}")
 _BLOTTED_OUT = re.compile(r"\.\.\.|…|\*\*\*|[xX]{4}")
 _PLACEHOLDER_WORD = re.compile(
     r"(?<![a-z])(?:yours?|change(?:me|it|this)?|placeholder|replace(?:me)?|insert|dummy|redacted"
     r"|removed|hidden|masked|todo|tbd|fixme|example|sample|fake)(?![a-z])",
+    re.IGNORECASE,
+)
+# What stands beside such a word in a placeholder.
+_VACUOUS_WORD = re.compile(
+    r"api|key|token|password|passwd|secret|here|value|user|db|my|name|the|in|with|real|own|please"
+    r"|abc|xyz|\d+",
     re.IGNORECASE,
 )
 _TYPE_OR_STATE = re.compile(
@@ -25,7 +32,7 @@ _TYPE_OR_STATE = re.compile(
 )
 _FUNCTION_WORD = re.compile(
     r"\b(?:an?|the|is|are|was|be|must|not?|for|to|of|in|on|and|or|your?|please|enter|with|this|that"
-    r"|has|have|does|too|it)\b",
+    r"|has|have|does|too|it|required?|minimum|maximum|characters|least|most)\b",
     re.IGNORECASE,
 )
 _TECHNICAL = re.compile(
@@ -39,6 +46,7 @@ _SIGNS = frozenset("!@#$%^&*(=+)")
 _CODE_SIGNS = frozenset(" []{}\\")
 _MIN_NOISE_LENGTH = 40  # characters
 _MIN_SIGNS = 4
+_MIN_PASSPHRASE_WORDS = 4
 _SEPARATORS = re.compile(r"[^A-Za-z0-9]+")
 _WORD_OR_NUMBER = re.compile(r"[A-Za-z]*|v?\d+|[A-Za-z]{1,8}\d{1,4}|[A-Za-z]\d{1,2}[A-Za-z]")
 _RUN = re.compile(r"[A-Za-z0-9]{8,}+")
@@ -51,11 +59,26 @@ _CONSTANT = re.compile(r"[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)++")
 
 def is_placeholder(value: str) -> bool:
     """Return whether it is a mask, a template or a word like `changeme`, not a credential."""
-    if not value or _MASK.fullmatch(value) or _TEMPLATE.search(value):
+    if not value or _MASK.fullmatch(value) or _is_template(value):
         return True
     if is_blotted_out(value) or _TYPE_OR_STATE.fullmatch(value):
         return True
-    return _PLACEHOLDER_WORD.search(value) is not None
+    return _PLACEHOLDER_WORD.search(value) is not None and not _has_own_part(value)
+
+
+def _is_template(value: str) -> bool:
+    """Return whether variables are the value, not braces among its digits and symbols."""
+    found = _TEMPLATE.search(value)
+    if found is None or not found[0].startswith(("{", "[", "%(")):
+        return found is not None
+    return not is_mixed(_TEMPLATE.sub("", value))
+
+
+def _has_own_part(value: str) -> bool:
+    """Return whether something with digits is left beside the words of a placeholder."""
+    rest = _SEPARATORS.split(_PLACEHOLDER_WORD.sub(" ", value))
+    is_own = any(word and not _VACUOUS_WORD.fullmatch(word) for word in rest)
+    return is_own and any(map(str.isdigit, value))
 
 
 def is_blotted_out(value: str) -> bool:
@@ -70,8 +93,11 @@ def is_location(value: str) -> bool:
 
 def reads_as_prose(value: str) -> bool:
     """Return whether a value with spaces is a sentence or a label, not a passphrase."""
-    has_spaces = len(value.split()) > 1
-    return has_spaces and (value[0].isupper() or _FUNCTION_WORD.search(value) is not None)
+    words = value.split()
+    if len(words) < 2:
+        return False
+    is_label = value[0].isupper() and len(words) < _MIN_PASSPHRASE_WORDS and not is_mixed(value)
+    return is_label or value.endswith(".") or _FUNCTION_WORD.search(value) is not None
 
 
 def is_code(value: str) -> bool:

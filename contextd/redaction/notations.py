@@ -35,6 +35,8 @@ def notation_of(text: str, match: re.Match[str], name_start: int) -> Notation | 
     operator = match["operator"]
     if operator == ">":
         return Notation.QUOTED if _is_element(text, match, name_start) else None
+    if operator == " " and text[max(0, name_start - 4) : name_start] == "ENV ":
+        return Notation.QUOTED if match["quote"] else Notation.SETTING
     if operator == " " and not text.startswith("--", name_start):
         return None if match["quote"] else Notation.SPOKEN
     if operator == ":" and _USER_OF_ADDRESS.search(text, max(0, name_start - 64), name_start):

@@ -1,3 +1,6 @@
+import json
+import random
+import string
 import time
 from typing import Any
 
@@ -71,6 +74,36 @@ def test_a_password_of_netrc_may_stand_on_a_line_of_its_own() -> None:
     redacted = redaction.redact("machine h\n  login me\n  password swordfish\n")
 
     assert redacted.text == "machine h\n  login me\n  password [REDACTED:password]\n"
+
+
+def test_a_password_in_yaml_may_be_a_block() -> None:
+    redacted = redaction.redact("user: a\npassword: |\n  hunter2\nport: 1\n")
+
+    assert redacted.text == "user: a\npassword: |\n  [REDACTED:password]\nport: 1\n"
+
+
+ALPHABETS = {
+    "letters, digits and signs": string.ascii_letters + string.digits + "!@#$%^&*",
+    "brackets": string.ascii_letters + string.digits + "!#%()[]{}_-",
+    "signs that need no quotes": string.ascii_letters + string.digits + "!#$%()*+,-./:=?@[]^_{|}~",
+    "Django": string.ascii_lowercase + string.digits + "!@#$%^&*(-_=+)",
+}
+
+
+@pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=ALPHABETS)
+@pytest.mark.parametrize("form", ["DB_PASSWORD={}", "export SECRET_KEY={}", '{{"password": {}}}'])
+def test_generated_passwords_are_recognised(alphabet: str, form: str) -> None:
+    """But for the few that begin with `=` or look as if a template such as `$(x` follows."""
+    generator = random.Random(1)  # noqa: S311 (the same ones in each run)
+    missed = []
+    for _ in range(300):
+        value = "".join(generator.choices(alphabet, k=20))
+        text = form.format(json.dumps(value) if form.startswith("{") else value)
+        redacted = redaction.redact(text).text
+        parts = [value[at : at + 6] for at in range(len(value) - 5)]
+        missed += [text] * any(part in redacted for part in parts)
+
+    assert len(missed) <= 12, missed
 
 
 def test_findings_name_kind_and_line_and_never_the_credential() -> None:
