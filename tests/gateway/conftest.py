@@ -15,10 +15,13 @@ from gateway.models import Kind, State, Transport, Upstream
 from gateway.supervision import serving
 from gateway.supervision.processes import MARK, mark
 from gateway.supervision.supervisor import Supervisor
+from tests.conftest import Call
 from tests.waiting import wait_for
 
 MISBEHAVING = str(Path(__file__).with_name("misbehaving.py"))
 TIMEOUT_SECONDS = 60
+SCHEMA = {"type": "object", "properties": {"$ref": {"type": "string"}}, "$defs": {"a": {}}}
+ECHO = {"name": "echo", "description": "Say it again", "inputSchema": SCHEMA}
 
 
 @pytest.fixture
@@ -68,10 +71,12 @@ def add(gateway: None) -> Add:
 
 
 @pytest.fixture
-def add_row(transactional_db: None) -> None:
+def upstream(transactional_db: None) -> Upstream:
+    """Return the row of an upstream that nothing runs, with the tool `echo`."""
     upstream = Upstream(namespace="odd", transport="stdio", command=["true"])
     services.add(upstream, {})
-    offering.take_in(upstream.pk, Kind.TOOL, [{"name": "echo", "inputSchema": {"type": "object"}}])
+    offering.take_in(upstream.pk, Kind.TOOL, [{**ECHO, "annotations": {"readOnlyHint": True}}])
+    return upstream
 
 
 def wait_for_state(upstream: Upstream, *states: State) -> None:
@@ -91,3 +96,7 @@ def is_ours(process: psutil.Process) -> bool:
         marked = process.environ().get(MARK, "")
         return MISBEHAVING in process.cmdline() and marked.startswith(mark())
     return False
+
+
+def pid_of(call: Call, name: str = "odd:pid") -> int:
+    return int(call(name).content[0]["text"])

@@ -7,238 +7,19 @@ has none.
 
 import gzip
 import json
-import os
 import signal
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-OBJECT = {"type": "object"}
-SUM = {"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]}
+if TYPE_CHECKING:
+    from tests.gateway import misbehaving_tools as tools
+else:  # as a program, it finds only what stands beside it
+    import misbehaving_tools as tools
 
-tools: dict[str, dict[str, Any]] = {
-    name: {"name": name, "description": f"To {name}", "inputSchema": OBJECT}
-    for name in (
-        "echo", "fail", "refuse", "crash", "hang", "wedge", "flood", "chatter", "poison",
-        "vanish", "environment", "pid", "spawn", "progress", "cancelled", "grow", "picture",
-        "link", "ask_person", "ask_model", "headers", "mumble", "held", "compressed", "status",
-        "deep", "digits", "bytes", "late_id", "nameless", "another", "stubborn", "wait", "busy",
-        "sequence",
-    )
-}  # fmt: skip
-tools["add"] = {"name": "add", "inputSchema": OBJECT, "outputSchema": SUM}
-tools["lie"] = {"name": "lie", "inputSchema": OBJECT, "outputSchema": SUM}
-listed: list[Any] = [*tools.values(), {"name": "broken", "inputSchema": "none"}, 7]
-prompts: list[Any] = [
-    {
-        "name": "greet",
-        "description": "Greet somebody",
-        "arguments": [{"name": "who", "description": "Whom", "required": True}],
-    },
-    {"name": "bad", "arguments": "many"},
-]
-resources: list[Any] = [
-    {"uri": "demo://notes/1", "name": "first", "description": "A note", "mimeType": "text/plain"},
-    {"uri": "no address"},
-]
-templates: list[Any] = [{"uriTemplate": "demo://notes/{number}", "name": "note"}]
-cancelled: list[Any] = []
-is_modern, is_http = "--modern" in sys.argv, "--http" in sys.argv
 has_tools = "--without-tools" not in sys.argv
-is_wedged = threading.Event()
-statuses: list[int] = []
-answered = threading.local()
-
-
-def send(message: dict[str, Any]) -> None:
-    message = {"jsonrpc": "2.0", **message}
-    if is_http:
-        answered.message = message
-        return
-    sys.stdout.write(json.dumps(message) + "\n")
-    sys.stdout.flush()
-
-
-def text(words: object) -> dict[str, Any]:
-    return {"content": [{"type": "text", "text": str(words)}]}
-
-
-def structured(value: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {**text(json.dumps(value)), "structuredContent": value, **more}
-
-
-def echo(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    return text(json.dumps(arguments))
-
-
-def add(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    return structured({"sum": arguments["a"] + arguments["b"]})
-
-
-def lie(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    return structured({"sum": "many"})
-
-
-def picture(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    return {"content": [{"type": "image", "data": "aGk=", "mimeType": "image/png"}]}
-
-
-def fail(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    return structured(arguments["structured"], isError=True)
-
-
-def crash(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    sys.stderr.write("the disk is on fire\n")
-    sys.stderr.flush()
-    os._exit(3)
-
-
-def wedge(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    is_wedged.set()
-    time.sleep(1000)
-    return {}
-
-
-def wait(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    signal.sigwait({signal.SIGUSR1})
-    return text("waited")
-
-
-def sequence(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    return {**text("one and two"), "structuredContent": [1, 2]}
-
-
-def mumble(arguments: dict[str, Any], meta: dict[str, Any]) -> Any:
-    return "no object"
-
-
-def held(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    return {**text("kept"), "held": "one", "questions": {}}
-
-
-def compressed(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    answered.encoding = "gzip"
-    return text("small, and large when it is unpacked")
-
-
-def status(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    """From now on, that is its only answer."""
-    statuses.append(arguments["code"])
-    return {}
-
-
-def flood(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    if is_http:
-        return text("A" * 6_400_000)
-    for _ in range(64):
-        sys.stdout.write("A" * 100_000)
-    sys.stdout.flush()
-    return text("flooded")
-
-
-def chatter(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    sys.stdout.write("Server is listening!\n\n[1, 2\n")
-    return text("said")
-
-
-def write_answer(value: str, request_id: Any) -> None:
-    """An answer that no JSON parser takes, which `json.dumps` would not write."""
-    quoted = json.dumps(request_id)
-    write(f'{{"jsonrpc":"2.0","id":{quoted},"result":{{"structuredContent":{{"a":{value}}}}}}}')
-
-
-def write(line: str) -> None:
-    if is_http:
-        answered.message = line
-        return
-    sys.stdout.buffer.write(line.encode("latin-1") + b"\n")
-    sys.stdout.flush()
-
-
-BROKEN: dict[str, Callable[[Any], None]] = {
-    "deep": lambda request_id: write_answer("[" * 3000 + "]" * 3000, request_id),
-    "digits": lambda request_id: write_answer("9" * 5000, request_id),
-    "bytes": lambda request_id: write_answer('"\xff"', request_id),
-    "late_id": lambda request_id: write(
-        f'{{"result":{{"id":7,"a":"\\ud800"}},"jsonrpc":"2.0","id":{json.dumps(request_id)}}}'
-    ),
-    "nameless": lambda request_id: write('{"jsonrpc":"2.0","result":{}}'),
-    "another": lambda request_id: write('{"jsonrpc":"2.0","id":9999,"result":{}}'),
-}
-
-
-def stubborn(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    """Close the standard output and take long to end."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    os.close(1)
-    time.sleep(1000)
-    return {}
-
-
-def poison(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    tools["echo"]["description"] = arguments["description"]
-    send({"method": "notifications/tools/list_changed"})
-    return text("poisoned")
-
-
-def vanish(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    listed.clear()
-    return text("vanished")
-
-
-def grow(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    kind = arguments.get("kind", "tools")
-    if kind == "tools":
-        listed.append({"name": arguments["tool"], "inputSchema": OBJECT})
-    if kind == "prompts":
-        prompts.append({"name": arguments["tool"]})
-    if kind == "resources":
-        resources.append({"uri": f"demo://{arguments['tool']}", "name": "new"})
-    if not arguments.get("is_silent"):
-        send({"method": f"notifications/{kind}/list_changed"})
-    return text("grown")
-
-
-def environment(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    return structured(dict(os.environ))
-
-
-def pid(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    return text(os.getpid())
-
-
-def spawn(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    child = subprocess.Popen(["sleep", "1000"], start_new_session=True)  # noqa: S607
-    return text(child.pid)
-
-
-def progress(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    for done in (1, 2):
-        told = {"progressToken": meta["progressToken"], "progress": done, "total": 2}
-        send({"method": "notifications/progress", "params": told})
-    return text("done")
-
-
-def busy(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    """Read nothing, and so answer no ping, while progress is reported."""
-    for done in range(25):
-        told = {"progressToken": meta["progressToken"], "progress": done}
-        send({"method": "notifications/progress", "params": told})
-        time.sleep(0.1)
-    return text("done")
-
-
-def link(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    return {"content": [{"type": "resource_link", "uri": "demo://notes/7", "name": "seventh"}]}
-
-
-def headers(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
-    return structured({name.lower(): value for name, value in answered.headers.items()})
-
 
 PERSON = {
     "message": "Who are you?",
@@ -258,20 +39,20 @@ def ask(request: Any) -> None:
     """In the way of its version: by a request of its own, or by a result that is none yet."""
     params = request["params"]
     question = QUESTIONS[params["name"]]
-    if is_modern and "inputResponses" not in params:
+    if tools.is_modern and "inputResponses" not in params:
         rounds = {"inputRequests": {"it": question}, "requestState": "kept"}
-        send({"id": request["id"], "result": {"resultType": "input_required", **rounds}})
+        tools.send({"id": request["id"], "result": {"resultType": "input_required", **rounds}})
         return
-    if is_modern:
+    if tools.is_modern:
         replied = {**params["inputResponses"]["it"], "state": params["requestState"]}
     else:
-        send({"id": "question", **question})
+        tools.send({"id": "question", **question})
         message = next_message()
         while message.get("id") != "question":
             answer(message)
             message = next_message()
         replied = message.get("result") or message["error"]
-    send({"id": request["id"], "result": structured(replied)})
+    tools.send({"id": request["id"], "result": tools.structured(replied)})
 
 
 def next_message() -> Any:
@@ -285,19 +66,19 @@ def call(request: Any) -> None:
     if name in QUESTIONS:
         ask(request)
         return
-    if name in BROKEN:
-        BROKEN[name](request["id"])
+    if name in tools.BROKEN:
+        tools.BROKEN[name](request["id"])
         return
     if name == "refuse":
         given = request["params"]["arguments"]
         error = {"code": -32602, "message": "no such thing", **given}
-        send({"id": request["id"], "error": error})
+        tools.send({"id": request["id"], "error": error})
         return
     if name == "cancelled":
-        send({"id": request["id"], "result": text(len(cancelled))})
+        tools.send({"id": request["id"], "result": tools.text(len(tools.cancelled))})
         return
     arguments, meta = request["params"]["arguments"], request["params"].get("_meta", {})
-    send({"id": request["id"], "result": globals()[name](arguments, meta)})
+    tools.send({"id": request["id"], "result": getattr(tools, name)(arguments, meta)})
 
 
 def about() -> dict[str, Any]:
@@ -314,10 +95,10 @@ def about() -> dict[str, Any]:
 def read(request: Any) -> None:
     uri = request["params"]["uri"]
     if not uri.startswith("demo://"):
-        send({"id": request["id"], "error": {"code": -32002, "message": "nothing there"}})
+        tools.send({"id": request["id"], "error": {"code": -32002, "message": "nothing there"}})
         return
     contents = [{"uri": uri, "mimeType": "text/plain", "text": f"what is at {uri}"}]
-    send({"id": request["id"], "result": {"contents": contents}})
+    tools.send({"id": request["id"], "result": {"contents": contents}})
 
 
 def handshake(request: Any) -> dict[str, Any]:
@@ -337,20 +118,20 @@ def greeting(request: Any) -> dict[str, Any]:
 
 ANSWERS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "initialize": handshake,
-    "tools/list": lambda request: {"tools": listed},
-    "prompts/list": lambda request: {"prompts": prompts},
+    "tools/list": lambda request: {"tools": tools.listed},
+    "prompts/list": lambda request: {"prompts": tools.prompts},
     "prompts/get": greeting,
-    "resources/list": lambda request: {"resources": resources},
-    "resources/templates/list": lambda request: {"resourceTemplates": templates},
+    "resources/list": lambda request: {"resources": tools.resources},
+    "resources/templates/list": lambda request: {"resourceTemplates": tools.templates},
     "ping": lambda request: {},
 }
-if is_modern:
+if tools.is_modern:
     ANSWERS["server/discover"] = discovered
     ANSWERS["subscriptions/listen"] = lambda request: {"resultType": "complete"}
 OTHERS: dict[str, Callable[[Any], None]] = {
     "tools/call": call,
     "resources/read": read,
-    "notifications/cancelled": lambda request: cancelled.append(request["params"]),
+    "notifications/cancelled": lambda request: tools.cancelled.append(request["params"]),
 }
 
 
@@ -359,9 +140,9 @@ def answer(request: Any) -> None:
     if method in OTHERS:
         OTHERS[method](request)
     elif method in ANSWERS:
-        send({"id": request["id"], "result": ANSWERS[method](request)})
+        tools.send({"id": request["id"], "result": ANSWERS[method](request)})
     elif "id" in request:
-        send({"id": request["id"], "error": {"code": -32601, "message": "unknown"}})
+        tools.send({"id": request["id"], "error": {"code": -32601, "message": "unknown"}})
 
 
 class Web(BaseHTTPRequestHandler):
@@ -372,12 +153,13 @@ class Web(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.stay_away_if_wedged()
+        answered = tools.answered
         answered.message, answered.headers, answered.encoding = None, self.headers, ""
         answer(request)
         while "id" in request and answered.message is None:
             time.sleep(1000)
-        if statuses:
-            self.send_error(statuses[-1])
+        if tools.statuses:
+            self.send_error(tools.statuses[-1])
             return
         message = answered.message
         if not isinstance(message, str):
@@ -402,7 +184,7 @@ class Web(BaseHTTPRequestHandler):
         self.send_error(405)
 
     def stay_away_if_wedged(self) -> None:
-        if is_wedged.is_set():
+        if tools.is_wedged.is_set():
             time.sleep(1000)
 
     def log_message(self, *words: Any) -> None:
@@ -417,7 +199,7 @@ def serve() -> None:
 
 if __name__ == "__main__":
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
-    if is_http:
+    if tools.is_http:
         serve()
     while line := sys.stdin.readline():
         answer(json.loads(line))

@@ -10,6 +10,7 @@ from django.conf import settings
 
 from contextd.errors import UpstreamFailed
 from gateway import place
+from gateway.models import Upstream
 from tests.conftest import Call
 from tests.gateway.conftest import Add
 from tests.server import free_port
@@ -59,7 +60,7 @@ def test_a_word_that_is_no_word_is_refused_too(
 
 
 def test_a_gateway_that_does_not_know_it_is_told_nothing(
-    elsewhere: tuple[str, int], impostor: list[bytes], add_row: None, call: Call
+    elsewhere: tuple[str, int], impostor: list[bytes], upstream: Upstream, call: Call
 ) -> None:
     with pytest.raises(UpstreamFailed, match=r"different token .CONTEXTD_GATEWAY_TOKEN"):
         call("odd:echo", note="for the real one")
@@ -89,7 +90,7 @@ def impostor(elsewhere: tuple[str, int]) -> Iterator[list[bytes]]:
 
 
 def test_one_that_does_not_answer_is_named(
-    elsewhere: tuple[str, int], add_row: None, call: Call
+    elsewhere: tuple[str, int], upstream: Upstream, call: Call
 ) -> None:
     with pytest.raises(UpstreamFailed, match="does not answer at CONTEXTD_GATEWAY_ADDRESS"):
         call("odd:echo")

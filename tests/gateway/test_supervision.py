@@ -6,21 +6,18 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 from django.db import connection
 
-from contextd import pipeline
-from contextd.callers import Caller, Entry
 from contextd.errors import UpstreamFailed
 from gateway import link, offering, place, services
 from gateway.models import Isolation, State, Upstream
 from gateway.supervision import connection as supervised_connection
 from gateway.supervision import upstream as supervised
 from tests.conftest import Call
-from tests.gateway.conftest import MISBEHAVING, Add, wait_for_state
+from tests.gateway.conftest import MISBEHAVING, Add, pid_of, wait_for_state
 from tests.waiting import wait_for
 
 
@@ -34,10 +31,6 @@ def table_away(name: str) -> Iterator[None]:
     finally:
         with connection.cursor() as cursor:
             cursor.execute(f"ALTER TABLE away RENAME TO {name}")
-
-
-def pid_of(call: Call, name: str = "odd:pid") -> int:
-    return int(call(name).content[0]["text"])
 
 
 def test_a_crash_fails_the_call_at_once_with_the_last_words(add: Add, call: Call) -> None:
@@ -119,118 +112,6 @@ def test_a_call_after_the_end_of_an_upstream_says_that_nothing_was_sent(
     assert upstream.events.filter(state=State.BACKOFF).count() == 0
 
 
-def test_a_caller_whose_own_process_is_ending_gets_another_one(add: Add, call: Call) -> None:
-    add()
-    call("odd:pid")  # takes the first connection
-    other = Caller(principal="somebody else", door="cli", entry=Entry(), connection="other")
-    with pytest.raises(UpstreamFailed, match="went away during the call"):
-        pipeline.call("odd:stubborn", {}, other)
-
-    assert pipeline.call("odd:pid", {}, other).content  # type: ignore[attr-defined]
-
-
-def test_one_that_cannot_start_is_given_up_and_started_again_on_request(
-    add: Add, call: Call
-) -> None:
-    upstream = add(command=["false"], expect=State.FAILED, restart_attempts=1)
-    assert "given up after 2 attempts" in upstream.reason
-
-    with pytest.raises(UpstreamFailed, match="no handshake"):
-        link.control("restart", "odd")
-
-    wait_for_state(upstream, State.FAILED)
-
-
-@pytest.mark.parametrize(
-    ("fields", "told"),
-    [
-        ({"command": ["no-such-program"]}, "there is no program 'no-such-program' in /usr/local"),
-        ({"command": ["/no/such"]}, "there is no program '/no/such' that can be run; install it"),
-        ({"command": ["cat"], "working_directory": "/no/such"}, "there is no folder '/no/such'"),
-        (
-            {"command": ["cat"], "working_directory": "/" + "a" * 300},
-            "there is no folder '/aaa",
-        ),
-        ({"transport": "http", "url": "https://[::::]/"}, "not appear to be an IPv4 or IPv6"),
-        ({"command": [MISBEHAVING]}, "there is no program"),
-    ],
-)
-def test_what_cannot_be_started_is_not_tried_again(
-    add: Add, fields: dict[str, Any], told: str
-) -> None:
-    upstream = add(**fields, expect=State.FAILED)
-
-    assert told in upstream.reason
-    assert not upstream.events.filter(state=State.BACKOFF).exists()
-
-
-def test_a_file_that_is_no_program_is_not_tried_again(add: Add, tmp_path: Path) -> None:
-    program = tmp_path / "server"
-    program.write_text("#!/no/such/interpreter\n")
-    program.chmod(0o755)
-
-    upstream = add(command=[str(program)], expect=State.FAILED)
-
-    assert "cannot be started: [Errno 2] No such file or directory" in upstream.reason
-    assert not upstream.events.filter(state=State.BACKOFF).exists()
-
-
-@pytest.mark.parametrize("action", ["restart", "refresh"])
-def test_a_program_that_is_installed_later_starts_when_a_person_asks(
-    add: Add, tmp_path: Path, action: str
-) -> None:
-    program = tmp_path / "server"
-    upstream = add(command=[str(program)], expect=State.FAILED)
-    program.write_text(f"#!/bin/sh\nexec {sys.executable} {MISBEHAVING}\n")
-    program.chmod(0o755)
-
-    link.control(action, "odd")
-
-    upstream.refresh_from_db()
-    assert (upstream.state, upstream.reason) == (State.READY, "")
-
-
-def test_the_environment_is_what_was_given_and_nothing_else(
-    add: Add, call: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OURS", "secret")
-    add(settings={"THEIRS": "value"})
-
-    found = call("odd:environment").structured
-
-    assert found["THEIRS"] == "value"
-    assert set(found) - {"LC_CTYPE"} == {"THEIRS", "PATH", "CONTEXTD_GATEWAY", "CONTEXTD_RUN"}
-
-
-def test_what_is_kept_encrypted_is_not_in_the_row(add: Add) -> None:
-    (setting,) = add(settings={"TOKEN": "hush"}).settings.all()
-
-    assert "hush" not in setting.ciphertext
-    assert setting.value == "hush"
-
-
-def test_callers_do_not_share_a_process_unless_that_is_chosen(add: Add, call: Call) -> None:
-    add()
-    add("common", isolation=Isolation.SHARED)
-    other = Caller(principal="somebody else", door="cli", entry=Entry(), connection="other")
-
-    def theirs(name: str) -> str:
-        return str(pipeline.call(name, {}, other).content[0]["text"])  # type: ignore[attr-defined]
-
-    assert theirs("odd:pid") != str(pid_of(call))
-    assert theirs("odd:pid") == theirs("odd:pid")
-    assert theirs("common:pid") == str(pid_of(call, "common:pid"))
-
-
-def test_a_call_may_have_a_process_of_its_own(add: Add, call: Call) -> None:
-    add(isolation=Isolation.PER_CALL)
-
-    first, second = pid_of(call), pid_of(call)
-
-    assert first != second
-    assert not psutil.pid_exists(first)
-
-
 def test_a_changed_row_restarts_it(add: Add, call: Call) -> None:
     upstream = add()
     before = pid_of(call)
@@ -280,40 +161,9 @@ def test_the_socket_is_for_our_user_alone(gateway: None) -> None:
     assert place.socket_path().stat().st_mode & 0o777 == 0o600
 
 
-def test_without_a_gateway_a_call_says_so(db: None, call: Call, add_row: None) -> None:
+def test_without_a_gateway_a_call_says_so(db: None, call: Call, upstream: Upstream) -> None:
     with pytest.raises(UpstreamFailed, match="the gateway is not running"):
         call("odd:echo")
-
-
-def test_commands_are_limited_outside_single_user_mode(add: Add, settings: object) -> None:
-    settings.CONTEXTD_ANONYMOUS = False  # type: ignore[attr-defined]
-
-    upstream = add(command=["cat"], expect=State.FAILED)
-
-    assert "'cat' is not in CONTEXTD_GATEWAY_COMMANDS" in upstream.reason
-
-
-def test_commands_in_containers_are_limited_too(add: Add, settings: object) -> None:
-    settings.CONTEXTD_ANONYMOUS = False  # type: ignore[attr-defined]
-
-    upstream = add(
-        transport="docker",
-        container="box",
-        command=["cat"],
-        expect=State.FAILED,
-    )
-
-    assert "'cat' is not in CONTEXTD_GATEWAY_COMMANDS" in upstream.reason
-
-
-def test_a_program_is_started_relative_to_its_working_directory(add: Add, tmp_path: Path) -> None:
-    program = tmp_path / "server"
-    program.write_text(f"#!/bin/sh\nexec {sys.executable} {MISBEHAVING}\n")
-    program.chmod(0o755)
-
-    upstream = add(command=["./server"], working_directory=str(tmp_path))
-
-    assert upstream.reason == ""
 
 
 def test_what_has_left_its_group_ends_with_it(add: Add, call: Call) -> None:
@@ -323,19 +173,6 @@ def test_what_has_left_its_group_ends_with_it(add: Add, call: Call) -> None:
     services.remove(upstream)
 
     wait_for(lambda: not psutil.pid_exists(helper))
-
-
-def test_what_it_says_of_its_settings_is_not_told(add: Add) -> None:
-    says = "import os, sys; sys.exit(os.environ['KEY'] + ' or ' + os.environ['KEY'].split()[1])"
-    upstream = add(
-        command=[sys.executable, "-c", says],
-        settings={"KEY": "Bearer hush-hush"},
-        expect=State.FAILED,
-        restart_attempts=0,
-    )
-
-    assert "[KEY] or [KEY]" in upstream.reason
-    assert not upstream.events.filter(reason__contains="hush").exists()
 
 
 def test_one_without_tools_is_of_use_for_its_prompts(add: Add) -> None:
@@ -430,20 +267,3 @@ def test_switched_off_while_it_waits_there_is_no_next_try(add: Add) -> None:
 
     wait_for_state(upstream, State.STOPPED)
     assert upstream.next_retry_at is None
-
-
-def test_the_connection_that_was_used_least_makes_room(
-    add: Add, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(supervised, "MAX_CONNECTIONS", 1)
-    add()
-
-    def theirs(name: str) -> int:
-        other = Caller(principal=name, door="cli", entry=Entry(), connection=name)
-        return int(pipeline.call("odd:pid", {}, other).content[0]["text"])  # type: ignore[attr-defined]
-
-    first, second, third = theirs("first"), theirs("second"), theirs("third")
-
-    assert len({first, second, third}) == 3
-    assert theirs("first") == first
-    wait_for(lambda: not psutil.pid_exists(second))
