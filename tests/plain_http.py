@@ -31,6 +31,14 @@ def modern(method: str, **params: Any) -> dict[str, Any]:
     return {"json": rpc(method, {**params, "_meta": ENVELOPE}), "headers": headers}
 
 
+def ask(http: httpx2.Client, method: str, headers: Any = None, **params: Any) -> Any:
+    """Return the result of a call in 2026-07-28, or its error."""
+    request = modern(method, **params)
+    request["headers"] |= headers or {}
+    response = http.post("/mcp", **request).json()
+    return response.get("result") or response["error"]
+
+
 def open_session(
     http: httpx2.Client,
     headers: dict[str, str] | None = None,

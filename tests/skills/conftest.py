@@ -1,10 +1,14 @@
 import dataclasses
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from django.core.management import call_command
 
 from contextd.callers import Caller, Entry
+from skills.models import Skill
 from tests.conftest import Call
+from tests.skills.packages import FORMS, write
 
 
 class Create(Protocol):
@@ -44,3 +48,10 @@ def reviewed(caller: Caller) -> Caller:
 def curator(caller: Caller) -> Caller:
     """Somebody at work in the admin."""
     return dataclasses.replace(caller, door="admin")
+
+
+@pytest.fixture
+def forms(tmp_path: Path, warm_model: None) -> Skill:
+    """A skill with files in folders of folders."""
+    call_command("skills", "import", write(tmp_path / "pdf-forms", FORMS), verbosity=0)
+    return Skill.objects.get()

@@ -37,6 +37,8 @@ FORMS: Mapping[str, bytes] = {
     "assets/empty": b"",
 }
 EXECUTABLE = "scripts/fill.py"
+ROOT = "skill://pdf-forms"
+"""The address of the skill with these files."""
 
 
 def document(name: str, **front_matter: str) -> bytes:

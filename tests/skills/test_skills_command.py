@@ -1,14 +1,11 @@
 """`manage.py skills`: from and to the files of the Agent Skills format."""
 
-import os
 import stat
-import subprocess
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from contextd.models import Project, ProjectPath
 from skills.models import Skill, SkillFile, State
 from tests.conftest import Call
 from tests.node import FOLDER, needs_node
@@ -21,7 +18,6 @@ from tests.skills.packages import (
     document,
     skills,
     write,
-    zipped,
 )
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -136,126 +132,12 @@ def test_one_made_by_a_tool_comes_back_whole(tmp_path: Path, call: Call, create:
     assert after.content.strip("\n") == before.content.strip("\n")
 
 
-def test_a_work_tree_gives_what_git_does_not_ignore(tmp_path: Path, warm_model: None) -> None:
-    write(tmp_path / "skills/one", {"SKILL.md": document("one"), "secret.log": b"", "a.md": b"a"})
-    write(tmp_path / "build/two", {"SKILL.md": document("two")})
-    (tmp_path / ".gitignore").write_text("*.log\nbuild/\n")
-    subprocess.run(["git", "init", "-q", tmp_path], check=True)  # noqa: S607
-
-    assert skills("import", tmp_path)[0] == "new: one 1.0.0\n"
-    paths = SkillFile.objects.values_list("path", flat=True)
-    assert sorted(paths) == ["SKILL.md", "a.md"]
-
-
-def test_nothing_is_taken_in_where_git_cannot_tell_what_it_ignores(
-    tmp_path: Path, warm_model: None
-) -> None:
-    write(tmp_path / "one", {"SKILL.md": document("one"), ".env": b"PASSWORD=1"})
-    (tmp_path / ".git").write_text("gitdir: /nowhere\n")
-
-    out, err = skills("import", tmp_path)
-    assert out == ""
-    assert "git cannot list which files" in err
-    assert "not a git repository: /nowhere" in err
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-def test_the_work_tree_may_be_somebody_elses(tmp_path: Path, warm_model: None) -> None:
-    write(tmp_path / "one", {"SKILL.md": document("one"), ".env": b"PASSWORD=1"})
-    (tmp_path / ".gitignore").write_text(".env\n")
-    subprocess.run(["git", "init", "-q", tmp_path], check=True)  # noqa: S607
-    for path in (tmp_path, tmp_path / ".git"):
-        os.chown(path, 12345, 12345)
-
-    assert skills("import", tmp_path) == ("new: one 1.0.0\n", "")
-    assert SkillFile.objects.get().path == "SKILL.md"
-
-
-def test_a_folder_that_git_ignores_as_a_whole_is_taken_when_it_is_named(
-    tmp_path: Path, warm_model: None
-) -> None:
-    write(tmp_path / "build/one", {"SKILL.md": document("one")})
-    (tmp_path / ".gitignore").write_text("build/\n")
-    subprocess.run(["git", "init", "-q", tmp_path], check=True)  # noqa: S607
-
-    assert skills("import", tmp_path / "build")[0] == "new: one 1.0.0\n"
-    assert "it has no SKILL.md" in skills("import", tmp_path)[1]
-
-
 def test_a_skill_within_a_skill_belongs_to_it(tmp_path: Path, warm_model: None) -> None:
     inner = {"SKILL.md": document("outer"), "inner/SKILL.md": document("inner")}
     write(tmp_path / "outer", inner)
 
     assert skills("import", tmp_path)[0] == "new: outer 1.0.0\n"
     assert SkillFile.objects.count() == 2
-
-
-def test_skills_of_a_project_stay_there(tmp_path: Path, create: Create) -> None:
-    create("one")
-    write(tmp_path / "in/one", {"SKILL.md": document("one")})
-
-    assert skills("import", tmp_path / "in", "--project", "/w/shop")[0] == "new: one 1.0.0\n"
-    skills("export", tmp_path / "out")
-    assert {
-        path.parent.relative_to(tmp_path / "out").as_posix()
-        for path in (tmp_path / "out").rglob("SKILL.md")
-    } == {"one", "project.%2Fw%2Fshop/one"}
-
-
-@pytest.mark.parametrize("inside", ["", "project.%2Fw%2Fshop", "project.%2Fw%2Fshop/one"])
-def test_an_export_comes_back_to_the_projects_it_is_of(
-    tmp_path: Path, create: Create, inside: str
-) -> None:
-    create("one", content="for all")
-    create("one", project_path="/w/shop", content="private")
-    skills("export", tmp_path / "out")
-    skills("export", tmp_path / "out.zip")
-    Skill.objects.all().delete()
-
-    assert skills("import", tmp_path / "out" / inside)[1] == ""
-    assert Skill.objects.exclude(project=None).get().content.strip() == "private"
-    assert skills("import", tmp_path / "out.zip")[1] == ""
-    assert Skill.objects.get(project=None).content.strip() == "for all"
-    assert Skill.objects.count() == 2
-
-
-def test_what_is_of_a_project_that_is_not_here_is_refused_until_one_is_named(
-    tmp_path: Path, call: Call, create: Create
-) -> None:
-    create("one", project_path="/w/shop", content="private")
-    Project.objects.update(git_remote="github.com/acme/shop")
-    folder = tmp_path / "out/project.github.com%2Facme%2Fshop/one"
-    skills("export", tmp_path / "out")
-    Project.objects.all().delete()
-
-    for path in (tmp_path / "out", folder, folder / "SKILL.md"):
-        out, err = skills("import", path)
-        assert out.startswith("refused: ")
-        assert "to the project github.com/acme/shop, which is unknown here" in err
-    assert skills("import", tmp_path / "out", "--project", "/w/shop")[0] == "new: one 1.0.0\n"
-    assert Skill.objects.get().project is not None
-
-
-def test_the_project_may_be_named_by_a_relative_path(
-    tmp_path: Path, warm_model: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = write(tmp_path / "one", {"SKILL.md": document("one")})
-    monkeypatch.chdir(tmp_path)
-
-    skills("import", folder, "--project", "shop")
-    assert ProjectPath.objects.get().path == str(tmp_path / "shop")
-
-
-def test_a_project_behind_a_link_is_the_one_that_clients_name(
-    tmp_path: Path, warm_model: None
-) -> None:
-    folder = write(tmp_path / "one", {"SKILL.md": document("one")})
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "real")
-
-    skills("import", folder, "--project", tmp_path / "link")
-
-    assert ProjectPath.objects.get().path == str(tmp_path / "link")
 
 
 def test_drafts_and_retired_ones_are_changed_too(tmp_path: Path, warm_model: None) -> None:
@@ -268,91 +150,6 @@ def test_drafts_and_retired_ones_are_changed_too(tmp_path: Path, warm_model: Non
     assert Skill.objects.get().state == State.RETIRED
     assert skills("export", tmp_path / "none")[0].startswith("0 skills")
     assert skills("export", tmp_path / "all", "--all")[0].startswith("1 skills")
-
-
-def test_an_export_replaces_a_folder_only_on_request(tmp_path: Path, create: Create) -> None:
-    create("one")
-    create("two")
-    write(tmp_path / "out/one", {"SKILL.md": b"mine"})
-
-    assert "already has one" in skills("export", tmp_path / "out")[1]
-    assert content_of(tmp_path / "out/one") == {"SKILL.md": (b"mine", False)}
-    assert skills("export", tmp_path / "out", "one", "--replace")[1] == ""
-    assert content_of(tmp_path / "out").keys() == {"one/SKILL.md"}
-    assert b"mine" not in (tmp_path / "out/one/SKILL.md").read_bytes()
-    assert "no skill named three" in skills("export", tmp_path / "x", "three")[1]
-    assert list(tmp_path.glob("out/.*")) == []
-
-
-@pytest.mark.parametrize("path", [".git/HEAD", ".env", "node_modules/x/i.js", "notes.md"])
-def test_an_export_never_loses_files_that_are_not_of_the_skill(
-    tmp_path: Path, create: Create, path: str
-) -> None:
-    create("one")
-    create("two")
-    folder = write(tmp_path / "out/two", {"SKILL.md": b"mine", path: b"mine"})
-    before = content_of(tmp_path)
-
-    assert (
-        f"would be lost, since no version of two has them: {path};"
-        in (skills("export", tmp_path / "out", "--replace")[1])
-    )
-    assert content_of(tmp_path) == before
-    (folder / path).unlink()
-    (folder / "link").symlink_to(tmp_path)
-    assert "has them: link;" in skills("export", tmp_path / "out", "--replace")[1]
-    (tmp_path / "file").touch()
-    folder.rename(tmp_path / "former")
-    (tmp_path / "file").rename(folder)
-    assert "has them: two;" in skills("export", tmp_path / "out", "--replace")[1]
-
-
-def test_an_export_removes_the_files_of_former_versions(
-    tmp_path: Path, call: Call, warm_model: None
-) -> None:
-    folder = write(tmp_path / "pdf-forms", FORMS)
-    skills("import", folder)
-    skills("export", tmp_path / "out")
-    (folder / "assets/stamp.png").unlink()
-    skills("import", folder)
-
-    assert skills("export", tmp_path / "out", "--replace")[1] == ""
-    assert content_of(tmp_path / "out/pdf-forms") == content_of(folder)
-
-
-GENERATED = {"SKILL.md": document("one"), "node_modules/x/i.js": b"x", "lib/__pycache__/y.pyc": b""}
-
-
-def test_a_folder_says_which_generated_files_are_left_out(tmp_path: Path, warm_model: None) -> None:
-    write(tmp_path / "one", {**GENERATED, ".DS_Store": b""})
-
-    out, err = skills("import", tmp_path)
-    assert out == "new: one 1.0.0\n"
-    assert err.splitlines() == [
-        f"one: one/{path} is left out, since programs generate it"
-        for path in (".DS_Store", "node_modules", "lib/__pycache__")
-    ]
-    assert list(SkillFile.objects.values_list("path", flat=True)) == ["SKILL.md"]
-    assert skills("validate", tmp_path) == ("1 skills are valid\n", err)
-
-
-@pytest.mark.parametrize("source", ["archive", "work tree"])
-def test_generated_files_that_somebody_packed_or_did_not_ignore_are_kept(
-    tmp_path: Path, warm_model: None, source: str
-) -> None:
-    path = tmp_path / "in"
-    if source == "archive":
-        path = tmp_path / "in.zip"
-        files = {**GENERATED, ".git/HEAD": b"", ".GIT/hooks/pre-commit": b""}
-        path.write_bytes(zipped({f"one/{name}": content for name, content in files.items()}))
-    else:
-        write(path / "one", GENERATED)
-        subprocess.run(["git", "init", "-q", path], check=True)  # noqa: S607
-
-    assert skills("import", path) == ("new: one 1.0.0\n", "")
-    skills("export", tmp_path / "out")
-    exported = content_of(tmp_path / "out/one")
-    assert {name: content for name, (content, _) in exported.items()} == GENERATED
 
 
 def test_a_credential_in_any_file_is_refused_unless_it_is_allowed(

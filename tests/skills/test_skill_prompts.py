@@ -1,0 +1,148 @@
+"""Skills as MCP prompts, with the arguments that they declare."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from django.core.management import call_command
+
+from contextd import prompts
+from contextd.callers import Caller
+from skills.models import Skill
+from tests.plain_http import ask
+from tests.skills.conftest import Create
+from tests.skills.packages import ROOT, document, write
+
+pytestmark = [pytest.mark.anyio, pytest.mark.django_db(transaction=True)]
+
+
+def say(http: httpx2.Client, prompt: str, **arguments: str) -> Any:
+    return ask(http, "prompts/get", name=prompt, arguments=arguments)
+
+
+def prompts_of_skills(http: httpx2.Client) -> dict[str, Any]:
+    listed = ask(http, "prompts/list")["prompts"]
+    return {one["name"]: one for one in listed if one["name"].startswith("skill_")}
+
+
+def text_of(result: Any) -> str:
+    (message,) = result["messages"]
+    assert message["role"] == "user"
+    text: str = message["content"]["text"]
+    return text
+
+
+def test_each_skill_is_a_prompt(http: httpx2.Client, create: Create, forms: Skill) -> None:
+    create("Review code", expected_outcome="a verdict", prerequisites=["a diff"])
+    create("Review code", project_path="/w/shop", content="Do it")
+    own = f"skill_review-code_{Skill.objects.exclude(project=None).get().project_id}"
+
+    listed = prompts_of_skills(http)
+    shared = say(http, "skill_review-code")
+    assert listed.keys() == {"skill_pdf-forms", "skill_review-code", own}
+    assert listed["skill_review-code"]["description"] == "How to Review code"
+    assert (listed["skill_review-code"]["title"], listed[own]["title"]) == (
+        "Review code",
+        "Review code (shop)",
+    )
+    assert shared["description"] == "How to Review code"
+    assert all(part in text_of(shared) for part in ("a verdict", "a diff", "1. Begin"))
+    assert "Do it" in text_of(say(http, own))
+    assert f"{ROOT}/references/FIELDS.md" in text_of(say(http, "skill_pdf-forms"))
+    assert Skill.objects.get(slug="pdf-forms").usage_count == 1
+
+
+def test_what_is_typed_goes_to_its_place(http: httpx2.Client, create: Create) -> None:
+    create(
+        "one", content="Look at $file, ${depth} deep, for $5.", metadata={"arguments": "file depth"}
+    )
+    create("two", content="Look at it.", metadata={"arguments": "file"})
+    create("three", content="Look at $file.", metadata={"arguments": "file focus"})
+    create("four", content="Look at $file: $ARGUMENTS", metadata={"arguments": "file focus"})
+
+    arguments = prompts_of_skills(http)["skill_one"]["arguments"]
+    assert [argument["name"] for argument in arguments] == ["file", "depth"]
+    assert "Look at a.py,  deep, for $5." in text_of(say(http, "skill_one", file="a.py"))
+    assert "Look at it.\n\nArguments:\n- file: a.py" in text_of(say(http, "skill_two", file="a.py"))
+    both = {"file": "a.py", "focus": "security"}
+    three, four = (text_of(say(http, name, **both)) for name in ("skill_three", "skill_four"))
+    assert three.endswith("Look at a.py.\n\nArguments:\n- focus: security")
+    assert four.endswith("Look at a.py: a.py security")
+
+
+def test_declared_arguments_of_a_skill_are_completed(http: httpx2.Client, create: Create) -> None:
+    create("one", project_path="/w/shop", metadata={"arguments": "project_path"})
+    (prompt,) = prompts_of_skills(http)
+
+    def complete(argument: str) -> Any:
+        ref = {"type": "ref/prompt", "name": prompt}
+        typed = {"name": argument, "value": ""}
+        return ask(http, "completion/complete", ref=ref, argument=typed)["completion"]["values"]
+
+    assert complete("project_path") == ["/w/shop"]
+    assert complete("path") == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "arguments", "message"),
+    [
+        ("skill_two", {}, "there is no prompt named 'skill_two'"),
+        ("skill_one_7", {}, "there is no prompt named 'skill_one_7'"),
+        ("skill_one_x", {}, "there is no prompt named 'skill_one_x'"),
+        ("skill_one", {"path": "x"}, "unknown argument 'path'; this prompt takes: file"),
+    ],
+)
+def test_a_prompt_that_cannot_be_had_says_why(
+    http: httpx2.Client, create: Create, prompt: str, arguments: dict[str, str], message: str
+) -> None:
+    create("one", metadata={"arguments": "file"})
+
+    error = say(http, prompt, **arguments)
+    assert error["code"] == -32602
+    assert message in error["message"]
+
+
+def test_a_list_of_arguments_may_come_through_the_tool(caller: Caller, create: Create) -> None:
+    create("one", metadata={"arguments": ["pr", {"name": "base", "required": True}]})
+
+    (offer,) = prompts.offers(caller)
+    assert [(one.name, one.is_required) for one in offer.arguments] == [
+        ("pr", False),
+        ("base", True),
+    ]
+
+
+def test_arguments_without_a_name_do_not_break_the_list_of_prompts(
+    caller: Caller, create: Create
+) -> None:
+    create("one", metadata={"arguments": [{"description": "the PR"}, {"name": None}, {"nme": "x"}]})
+
+    assert [(one.name, one.arguments) for one in prompts.offers(caller)] == [("skill_one", ())]
+
+
+@pytest.mark.parametrize(
+    ("front_matter", "expected"),
+    [
+        ({"arguments": "issue, branch"}, [("issue", False), ("branch", False)]),
+        ({"arguments": "[issue, 1st]"}, [("issue", False)]),
+        ({"arguments": "[{name: issue, required: true}]"}, [("issue", True)]),
+        ({"argument-hint": "'[issue]'"}, [("arguments", False)]),
+        ({"arguments": "7"}, []),
+        ({"arguments": "[true, null, issue, issue]"}, [("issue", False)]),
+        ({"arguments": "'[[1'"}, []),
+        ({}, []),
+    ],
+)
+def test_arguments_are_those_that_its_front_matter_names(
+    tmp_path: Path,
+    warm_model: None,
+    caller: Caller,
+    front_matter: dict[str, str],
+    expected: list[tuple[str, bool]],
+) -> None:
+    folder = write(tmp_path / "one", {"SKILL.md": document("one", **front_matter)})
+    call_command("skills", "import", folder, verbosity=0)
+
+    (offer,) = prompts.offers(caller)
+    assert [(one.name, one.is_required) for one in offer.arguments] == expected
