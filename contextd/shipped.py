@@ -126,6 +126,8 @@ def load(library: Library) -> Loaded:
         if not reading.complaints:
             _retire(library, [row for row in rows.values() if row.key not in shipped], loaded)
         index(library, changed)
+        if changed or loaded.retired:
+            library.announce([*loaded.updated, *loaded.retired])
     return loaded
 
 

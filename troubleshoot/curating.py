@@ -64,6 +64,7 @@ def save(pattern: Pattern) -> int:
     with limits.transaction():
         pattern.save()
         shipped.index(library.LIBRARY, [pattern])
+    library.announce([pattern.key])
     return len(redacted.findings)
 
 

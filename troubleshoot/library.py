@@ -1,8 +1,10 @@
 """The patterns that ship with contextd, and the texts by which a pattern is found."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from contextd import changes
 from contextd.shipped import Library, Reading, Record
 from remediations import reading
 from troubleshoot import knowledge
@@ -20,6 +22,17 @@ def read() -> Reading:
 
 def values_of(entry: Entry) -> dict[str, Any]:
     return entry.model_dump(mode="json", exclude={"id"})
+
+
+def address_of(key: str) -> str:
+    return f"{DOMAIN}://{key}"
+
+
+def announce(keys: Iterable[str]) -> None:
+    """Notify clients that these patterns, and so the list, have changed."""
+    changes.announce("resources")
+    for key in keys:
+        changes.announce("resources", address_of(key))
 
 
 def is_published(pattern: Pattern) -> bool:
@@ -47,4 +60,5 @@ LIBRARY = Library(
     text_of=text_of,
     examples_of=examples_of,
     is_searched=is_published,
+    announce=announce,
 )

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from django.db.models import F
+from django.db.models import F, QuerySet
+from django.db.models.lookups import GreaterThanOrEqual
 from django.utils import timezone
 
 from contextd import limits, notes, search, shipped
 from contextd.callers import Caller
-from contextd.errors import Invalid
+from contextd.errors import Invalid, NotFound
 from contextd.models import get_record
 from contextd.status import Unhealthy, has_records, health_check
 from remediations import services as remediations
@@ -283,7 +284,24 @@ def list_patterns(
     """Return patterns, the most successful first."""
     given = {"category": category, "severity": severity}
     wanted = {name: value for name, value in given.items() if value}
-    visible = Pattern.objects.visible_to(caller).filter(**wanted)
-    patterns = visible.annotate(rate=SUCCESS_RATE).filter(rate__gte=min_success_rate)
-    ranked = patterns.order_by("-rate", "-used_count", "key")[:limit]
-    return Listed(list(map(similar.known_error, ranked)), patterns.count())
+    is_successful = GreaterThanOrEqual(SUCCESS_RATE, min_success_rate)
+    patterns = ranked(caller).filter(is_successful, **wanted)
+    return Listed(list(map(similar.known_error, patterns[:limit])), patterns.count())
+
+
+def ranked(caller: Caller) -> QuerySet[Pattern]:
+    """Return all patterns, the most successful first."""
+    visible = Pattern.objects.visible_to(caller)
+    return visible.order_by(SUCCESS_RATE.desc(), "-used_count", "key")
+
+
+def get_pattern(caller: Caller, key: str) -> Pattern:
+    pattern = Pattern.objects.visible_to(caller).filter(key=key).first()
+    if pattern is None:
+        raise NotFound(f"there is no pattern {key!r}; list_patterns shows all", id=key)
+    return pattern
+
+
+def ids_with(caller: Caller, typed: str) -> list[str]:
+    """Return the ids that contain what was typed, those of the most successful first."""
+    return list(ranked(caller).filter(key__contains=typed).values_list("key", flat=True))

@@ -45,6 +45,7 @@ async def test_a_checkpoint_is_listed_and_read(server: Server, version: str) -> 
     assert [template.uri_template for template in templates] == [
         "checkpoint://recent{?project_path,tag}",
         "checkpoint://{checkpoint_id}",
+        "pattern://{pattern_id}",
         "remediation://{remediation_id}",
         "skill://{+path}",
         "threat://{threat_id}",

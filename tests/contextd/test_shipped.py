@@ -1,6 +1,6 @@
 """Records that ship in files, beside what people make of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,6 +41,7 @@ class Files:
     folder: Path
     texts: dict[str, dict[str, Any]] = field(default_factory=dict)
     complaints: list[Complaint] = field(default_factory=list)
+    announced: list[Iterable[str]] = field(default_factory=list)
 
     @property
     def library(self) -> Library:
@@ -51,6 +52,7 @@ class Files:
             model=Proverb,
             read=self._read,
             text_of=lambda row: (row.key, row.text),
+            announce=self.announced.append,
         )
 
     def load(self, **texts: str) -> Loaded:
@@ -263,3 +265,11 @@ def test_processes_that_start_at_once_load_one_after_the_other(files: Files) -> 
 
     assert sorted(len(one.added) for one in loaded) == [0, 0, 0, 50]
     assert Proverb.objects.count() == 50
+
+
+def test_clients_are_told_what_was_updated_or_retired(files: Files) -> None:
+    files.load(dog="barks", cat="meows", cow="moos")
+    files.load(dog="bites", cat="meows")
+    files.load(dog="bites", cat="meows")
+
+    assert files.announced == [[], ["dog", "cow"]]

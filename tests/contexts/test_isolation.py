@@ -92,6 +92,7 @@ ALSO: list[tuple[str, dict[str, Any]]] = [
 ]
 SHARED = {
     "list_patterns",
+    "pattern://{pattern_id}",
     "status",
     "threat_checklist",
     "threat_get",
