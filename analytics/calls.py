@@ -1,4 +1,4 @@
-"""Query single calls while they are kept: the newest, and those about one record."""
+"""Query single calls that the caller may see: the newest, and those about one record."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -29,7 +29,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Uses of a record within a number of days; `calls` are the newest about it."""
+    """Uses of a record within a number of days; `calls` are the newest that are visible."""
 
     days: int
     found: int
@@ -51,8 +51,8 @@ def following(caller: Caller, wanted: Wanted, *, after: int, limit: int) -> list
 def _chosen(caller: Caller, wanted: Wanted) -> QuerySet[Event]:
     given = {one.name: getattr(wanted, one.name) for one in fields(Wanted)}
     chosen = {name: value for name, value in given.items() if value}
-    events: QuerySet[Event] = Event.objects.visible_to(caller).filter(**chosen)
-    return events.select_related("project")
+    events: QuerySet[Event] = Event.objects.visible_to(caller).of_caller(caller)
+    return events.filter(**chosen).select_related("project")
 
 
 def last_key() -> int:
@@ -68,7 +68,9 @@ def use_of(caller: Caller, domain: str, record_id: int) -> Use:
         used=Count("pk", filter=Q(outcome="ok")), did_not_help=Count("pk", filter=Q(helped=False))
     )
     found = events.filter(found__contains=[record_id]).count()
-    return Use(DAYS_OF_USE, found, **counted, calls=list(about[:MAX_CALLS_OF_RECORD]))
+    return Use(
+        DAYS_OF_USE, found, **counted, calls=list(about.of_caller(caller)[:MAX_CALLS_OF_RECORD])
+    )
 
 
 def connected(caller: Caller, project: Project | None = None) -> list[WorkSession]:
@@ -77,5 +79,5 @@ def connected(caller: Caller, project: Project | None = None) -> list[WorkSessio
     The last active session comes first.
     """
     since = timezone.now() - PAUSE
-    sessions = WorkSession.objects.visible_to(caller).filter(ended_at__gte=since)
+    sessions = WorkSession.objects.visible_to(caller).of_caller(caller).filter(ended_at__gte=since)
     return list(sessions.touching(project).order_by("-ended_at")[:MAX_CONNECTED])

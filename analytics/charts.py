@@ -9,14 +9,15 @@ from typing import Literal
 from django.db.models import Count, Q, QuerySet
 
 from analytics.aggregates import Sums
-from analytics.models import Event
+from analytics.models import DIAGNOSIS, Event
 from analytics.tallying import Calls
+from contextd.callers import Caller
 from contextd.models import Project
 from contextd.validation import parse_digits
 
 What = Literal["operations", "errors", "unanswered", "clients", "projects", "contexts"]
 
-ERRORS = ("remediation", "diagnosis")
+ERRORS = ("remediation", DIAGNOSIS)
 """Domains whose queries are errors."""
 
 
@@ -49,8 +50,11 @@ def days_between(first: date, last: date) -> list[date]:
     return [first + timedelta(days=days) for days in range((last - first).days + 1)]
 
 
-def top(calls: Calls, what: What, limit: int) -> list[Place]:
-    """Return a top list; other than operations, contexts and projects only of the kept calls."""
+def top(caller: Caller, calls: Calls, what: What, limit: int) -> list[Place]:
+    """Return a top list; other than operations, contexts and projects only of the kept calls.
+
+    Lists of queries omit errors of diagnoses that the caller may not read.
+    """
     match what:
         case "operations":
             return _most(calls, "operation", limit)
@@ -61,9 +65,11 @@ def top(calls: Calls, what: What, limit: int) -> list[Place]:
         case "clients":
             return _named(calls.kept, "client", limit)
         case "unanswered":
-            return _named(calls.kept.unanswered(), "query", limit)
+            queries = calls.kept.with_queries_for(caller)
+            return _named(queries.unanswered(), "query", limit)
         case "errors":
-            errors = calls.kept.filter(domain__in=ERRORS, found__isnull=False)
+            queries = calls.kept.with_queries_for(caller)
+            errors = queries.filter(domain__in=ERRORS, found__isnull=False)
             return _named(errors, "query", limit, failed=Q(returned=0))
 
 

@@ -67,7 +67,7 @@ def most_used(
 
 def errors(caller: Caller, calls: Calls, limit: int) -> list[FrequentError]:
     """Return the errors looked up most, with the result of the last search for each."""
-    places = charts.top(calls, "errors", limit)
+    places = charts.top(caller, calls, "errors", limit)
     found = last_found(calls, [place.name for place in places])
     best = {query: (FIXES, ids[0]) for query, ids in found.items() if ids}
     fixes = known(caller, best.values())

@@ -1,7 +1,7 @@
 """Recorded calls: each for a limited time, their daily sums permanently."""
 
 from datetime import datetime
-from typing import Any, Self
+from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -9,26 +9,23 @@ from django.db import models
 from django.db.models import Q
 
 from contextd.callers import Caller
-from contextd.models import Project
+from contextd.models import OfCallersQuerySet, Project
 
 NAME_LENGTH = 100
 QUERY_LENGTH = 200
+DIAGNOSIS = "diagnosis"
 BUCKETS = 72
 """Number of latency buckets; bucket i counts those of up to 2 ** (i / 4) milliseconds."""
 
 
-class OfProjectQuerySet(models.QuerySet[Any]):
-    """Queries of rows with a project and a context."""
-
-    def visible_to(self, caller: Caller) -> Self:
-        """Return rows of the caller's projects, and those without one in the caller's context."""
-        if caller.projects is None:
-            return self
-        of_none = Q(project=None, context=caller.context)
-        return self.filter(Q(project__in=caller.projects) | of_none)
+def in_projects_of(caller: Caller) -> Q:
+    """Match rows of the caller's projects, and those without one in the caller's context."""
+    if caller.projects is None:
+        return Q()
+    return Q(project__in=caller.projects) | Q(project=None, context=caller.context)
 
 
-class WorkSessionQuerySet(models.QuerySet["WorkSession"]):
+class WorkSessionQuerySet(OfCallersQuerySet):
     def visible_to(self, caller: Caller) -> Self:
         if caller.projects is None:
             return self
@@ -70,7 +67,16 @@ class WorkSession(models.Model):
         return f"{self.client or 'somebody'} in {self.context}"
 
 
-class EventQuerySet(OfProjectQuerySet):
+class EventQuerySet(OfCallersQuerySet):
+    def visible_to(self, caller: Caller) -> Self:
+        return self.filter(in_projects_of(caller))
+
+    def with_queries_for(self, caller: Caller) -> Self:
+        """Exclude diagnoses whose error the caller may not read; other queries are for all."""
+        if caller.is_local:
+            return self
+        return self.exclude(domain=DIAGNOSIS) | self.filter(domain=DIAGNOSIS).of_caller(caller)
+
     def unanswered(self) -> Self:
         """Return the searches that found nothing."""
         return self.filter(found__isnull=False, returned=0)
@@ -139,6 +145,11 @@ class Event(models.Model):
         return f"{self.operation}: {self.outcome}"
 
 
+class TallyQuerySet(models.QuerySet["Tally"]):
+    def visible_to(self, caller: Caller) -> Self:
+        return self.filter(in_projects_of(caller))
+
+
 class Tally(models.Model):
     """The sums of an operation's calls on one day, by project and context."""
 
@@ -161,7 +172,7 @@ class Tally(models.Model):
     cached = models.PositiveIntegerField()
     latencies = ArrayField(models.PositiveIntegerField(), size=BUCKETS)
 
-    objects = OfProjectQuerySet.as_manager()
+    objects = TallyQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "tallies"

@@ -87,9 +87,9 @@ def overview(caller: Caller, days: int, project: Project | None = None) -> Overv
         used=frequent.most_used(caller, calls, SHOWN),
         skills=frequent.most_used(caller, calls, SHOWN, "skill"),
         errors=frequent.errors(caller, calls, SHOWN),
-        unanswered=charts.top(calls, "unanswered", SHOWN),
-        projects=charts.top(calls, "projects", SHOWN),
-        clients=charts.top(calls, "clients", SHOWN),
+        unanswered=charts.top(caller, calls, "unanswered", SHOWN),
+        projects=charts.top(caller, calls, "projects", SHOWN),
+        clients=charts.top(caller, calls, "clients", SHOWN),
         connected=single.connected(caller, project),
     )
 

@@ -34,6 +34,18 @@ class Encrypted(models.Model):
         self.ciphertext = encryption.encrypt(text)
 
 
+class OfCallersQuerySet(models.QuerySet[Any]):
+    """Queries of rows about single calls, with a principal and a context."""
+
+    def of_caller(self, caller: Caller) -> Self:
+        """Return the caller's own rows; with `manage` those of its context; locally all."""
+        if caller.is_local:
+            return self
+        if caller.entry.permission == "manage":
+            return self.filter(context=caller.context)
+        return self.filter(principal=caller.principal)
+
+
 class ProjectQuerySet(models.QuerySet["Project"]):
     def visible_to(self, caller: Caller) -> Self:
         return self if caller.projects is None else self.filter(pk__in=caller.projects)

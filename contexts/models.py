@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from contextd.callers import DEFAULT_CONTEXT, Caller, Door
-from contextd.models import Encrypted, Project
+from contextd.models import Encrypted, OfCallersQuerySet, Project
 
 OUTCOMES = [
     "ok", "validation", "not_found", "unauthorized", "rate_limited", "timeout", "internal"
@@ -216,14 +216,9 @@ def digest_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
+class AuditEntryQuerySet(OfCallersQuerySet):
     def visible_to(self, caller: Caller) -> Self:
-        """Return the caller's own entries; with `manage` those of its context; locally all."""
-        if caller.is_local:
-            return self
-        if caller.entry.permission == Permission.MANAGE.value:
-            return self.filter(context=caller.context)
-        return self.filter(principal=caller.principal)
+        return self.of_caller(caller)
 
 
 class AuditEntry(models.Model):

@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from analytics.models import Event, WorkSession
+from contextd.callers import Caller
 from contexts.models import AuditEntry
 
 
@@ -25,6 +26,12 @@ class SessionSerializer(serializers.ModelSerializer[WorkSession]):
             *("id", "began_at", "ended_at", "calls", "principal", "client", "context", "door"),
             "projects",
         ]
+
+    def to_representation(self, session: WorkSession) -> dict[str, Any]:
+        """Omit projects that the caller does not see."""
+        caller: Caller = self.context["request"].auth
+        seen = [pk for pk in session.projects if caller.sees(pk)]
+        return {**super().to_representation(session), "projects": seen}
 
 
 class AuditSerializer(serializers.ModelSerializer[AuditEntry]):

@@ -97,7 +97,8 @@ class Top(Endpoint):
         if what not in get_args(charts.What):
             lists = ", ".join(get_args(charts.What))
             raise NotFound(f"there is no list of {what!r}; there are: {lists}")
-        places = charts.top(asked_calls(request, query), what, query["limit"])
+        calls = asked_calls(request, query)
+        places = charts.top(caller_of(request), calls, what, query["limit"])
         return Response(serializers.PlaceSerializer(places, many=True).data)
 
 
@@ -114,6 +115,15 @@ class VisibleList(Endpoint, ListAPIView[Any]):
         every: Any = super().get_queryset()
         visible: QuerySet[Any] = every.visible_to(caller_of(self.request))
         return visible
+
+
+class OfCallers(VisibleList):
+    """Lists the caller's own calls or, with the permission `manage`, those of its context."""
+
+    def get_queryset(self) -> QuerySet[Any]:
+        visible: Any = super().get_queryset()
+        own: QuerySet[Any] = visible.of_caller(caller_of(self.request))
+        return own
 
 
 class IdFilter(filters.NumberFilter):
@@ -163,8 +173,8 @@ class CallFilter(filters.FilterSet):
         fields = ["operation", "outcome", "door", "context", "client", "principal", "domain"]
 
 
-class CallList(VisibleList):
-    """Single calls, as long as they are kept."""
+class CallList(OfCallers):
+    """Single calls, as long as they are kept: your own or, with `manage`, all in the context."""
 
     serializer_class = serializers.CallSerializer
     filterset_class = CallFilter
@@ -182,8 +192,8 @@ class SessionFilter(filters.FilterSet):
         fields = ["door", "context", "client", "principal"]
 
 
-class Sessions(VisibleList):
-    """Calls over one connection without a pause of 30 minutes."""
+class Sessions(OfCallers):
+    """Calls over one connection without a pause of 30 minutes; visible as single calls are."""
 
     serializer_class = serializers.SessionSerializer
     filterset_class = SessionFilter

@@ -261,9 +261,11 @@ def test_a_context_sees_its_projects_only(
 ) -> None:
     mine, other = (Project.objects.create(name=name) for name in ("mine", "other"))
     grant(make_context(projects=(mine,)), ann)
+    own = f"user:{ann.pk}"
     for project in (mine, other):
-        happened("status", project=project)
-    happened("skill_search", context="backend")
+        happened("status", project=project, principal=own)
+    happened("skill_search", context="backend", principal=own)
+    WorkSession.objects.update(principal=own)
     WorkSession.objects.filter(events__project=mine).update(projects=[mine.pk])
     WorkSession.objects.filter(events__project=other).update(projects=[other.pk])
     headers = {**token_of(ann), "X-MCP-Context": "backend"}

@@ -139,6 +139,24 @@ def test_connected_sessions_are_those_of_the_chosen_project(
     assert len(everything.connected) == 2
 
 
+def test_connected_sessions_are_ones_own_but_for_managers(
+    client: Client, happened: Happened
+) -> None:
+    ann = User.objects.create_user("ann")
+    client.force_login(ann)
+    mine = happened("status").session
+    happened("status")
+    WorkSession.objects.filter(pk=mine.pk).update(principal=f"user:{ann.pk}")
+
+    def connected() -> list[WorkSession]:
+        found: list[WorkSession] = client.get("/dashboard/").context["shown"].connected
+        return found
+
+    assert connected() == [mine]
+    User.objects.filter(pk=ann.pk).update(is_superuser=True)
+    assert len(connected()) == 2
+
+
 def test_projects_of_one_name_are_told_apart(here: Client, happened: Happened) -> None:
     remote = "github.com/acme/shop"
     ours, theirs = Project.objects.create(name="shop", git_remote=remote), Project(name="shop")

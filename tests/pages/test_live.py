@@ -95,10 +95,13 @@ def test_only_what_one_may_see_appears_and_only_as_long_as_one_may(
     context.projects.set([seen])
     context.all_projects = False
     context.save()
-    client.force_login(User.objects.create_user("ann"))
+    ann = User.objects.create_user("ann")
+    client.force_login(ann)
+    own = f"user:{ann.pk}"
     with closing(Listening(server, Cookie=client.cookies.output(header=""))) as listening:
-        happened("checkpoint_get", project=hidden)
-        happened("checkpoint_list", project=seen)
+        happened("checkpoint_get", project=hidden, principal=own)
+        happened("checkpoint_update", project=seen, principal="user:999")
+        happened("checkpoint_list", project=seen, principal=own)
         changes.announce_calls()
         rows = listening.rows()
         context.is_open = False
@@ -109,6 +112,7 @@ def test_only_what_one_may_see_appears_and_only_as_long_as_one_may(
 
     assert "checkpoint_list" in rows
     assert "checkpoint_get" not in rows
+    assert "checkpoint_update" not in rows
 
 
 def test_who_comes_back_misses_nothing(server: Server, happened: Happened) -> None:

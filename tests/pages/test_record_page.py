@@ -12,6 +12,7 @@ from contextd import search
 from contextd.models import Project
 from contexts.models import Context
 from repositories.models import Repository, SourceFile
+from tests.analytics.conftest import Happened
 from tests.conftest import Call
 from threats.models import Threat
 from troubleshoot.models import Pattern
@@ -172,6 +173,21 @@ def test_it_tells_how_it_was_used(here: Client, counted: Call) -> None:
 
     assert (use.found, use.used, use.did_not_help) == (1, 2, 1)
     assert [call.operation for call in use.calls] == ["remediation_feedback", "remediation_get"]
+
+
+def test_calls_of_others_are_counted_but_not_shown(client: Client, happened: Happened) -> None:
+    ann = User.objects.create_user("ann")
+    client.force_login(ann)
+    shared = Checkpoint.objects.create(
+        project=Project.objects.create(name="shop"), summary="Began", token_count=1
+    )
+    for principal in (f"user:{ann.pk}", "user:999"):
+        happened("checkpoint_get", domain="checkpoint", used=shared.pk, principal=principal)
+
+    use = client.get(f"/dashboard/records/checkpoint/{shared.pk}/").context["record"].use
+
+    assert use.used == 2
+    assert [call.principal for call in use.calls] == [f"user:{ann.pk}"]
 
 
 def test_what_says_something_like_it_is_related(here: Client, call: Call) -> None:
