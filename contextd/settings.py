@@ -88,15 +88,13 @@ TEMPLATES = [
 WORKERS = ENVIRONMENT.workers
 STATEMENT_TIMEOUT_MS = 30_000
 _database = dj_database_url.parse(ENVIRONMENT.database_url or embedded.database_url(DATA_DIR))
+_database_options = {"connect_timeout": 3, "options": "", **_database.get("OPTIONS", {})}
+_database_options["options"] += f" -c statement_timeout={STATEMENT_TIMEOUT_MS}"
 DATABASES = {
     "default": {
         **_database,
         "CONN_MAX_AGE": 0,
-        "OPTIONS": {
-            "connect_timeout": 3,
-            **_database.get("OPTIONS", {}),
-            "options": f"-c statement_timeout={STATEMENT_TIMEOUT_MS}",
-        },
+        "OPTIONS": _database_options,
     }
 }
 # Covers calls over MCP and REST, and threads that look up callers and write records.

@@ -1,6 +1,7 @@
 """The one command that starts contextd: `manage.py up`."""
 
 import contextlib
+import itertools
 import secrets
 import signal
 import sys
@@ -13,10 +14,10 @@ from django.contrib.auth import get_user_model
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
-from django.db import OperationalError, connection
+from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from contextd import embedded, secret_key, serving, shipped, supervisor, web
+from contextd import database, embedded, secret_key, serving, shipped, supervisor, web
 from contextd.embedded.processes import say
 
 _TICK_SECONDS = 0.5
@@ -60,6 +61,7 @@ class Command(BaseCommand):
             postgres = supervisor.start_postgres(running)
             restarted = supervisor.start_valkey(running)
             with usable_database():
+                database.ensure_suitable()
                 migrate()
             server = running.enter_context(serving.process())
             server.let_go()
@@ -90,7 +92,7 @@ def usable_database() -> Iterator[None]:
     """Report a failure in one line, and keep no connection."""
     try:
         yield
-    except OperationalError as error:
+    except DatabaseError as error:
         raise embedded.StartError(f"the database (DATABASE_URL) cannot be used: {error}") from None
     finally:
         connection.close()
@@ -136,8 +138,14 @@ def create_first_admin() -> str | None:
     if users.filter(is_superuser=True).exists():
         return None
     password = secrets.token_urlsafe(12)
-    users.create_superuser("admin", password=password)
+    free = (name for name in _names_of_admin() if not users.filter(username=name).exists())
+    users.create_superuser(next(free), password=password)
     return password
+
+
+def _names_of_admin() -> Iterator[str]:
+    yield "admin"
+    yield from (f"admin{number}" for number in itertools.count(2))
 
 
 def banner(login: str) -> str:
