@@ -267,7 +267,8 @@ def latest(
     )
     if not page.checkpoints:
         place = projects.describe_location(project_path, git_remote)
-        raise NotFound(f"no checkpoint is saved yet for {place}; save one first")
+        hint = projects.hint_at_former(caller, project_path, git_remote) or "save one first"
+        raise NotFound(f"no checkpoint is saved yet for {place}; {hint}")
     return page.checkpoints[0]
 
 

@@ -54,6 +54,6 @@ def redact(operation: Operation, request: Request) -> tuple[Request, int]:
         return operation.parse(redacted.value), len(redacted.findings)
     except Invalid as error:  # a mark may be longer than the credential it replaces
         raise Invalid(
-            f"{error.message}after a credential in it was replaced; leave the credential out",
+            f"{error.message}, after a credential in it was replaced; leave the credential out",
             **error.details,
         ) from None

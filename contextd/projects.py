@@ -40,11 +40,24 @@ def find(caller: Caller, path: str | None, git_remote: str | None = None) -> Pro
         project = _with_remote(remote)
     else:
         top = _work_tree_of(caller, path)
-        project = _known(path, top, remote or _remote_of(top))
+        project = _known(path, top, _remote_of(top) or remote)
     if project is None or not caller.sees(project.pk):
         return None
     telemetry.about_project(project.pk)
     return project
+
+
+def hint_at_former(caller: Caller, path: str | None, git_remote: str | None) -> str | None:
+    """Return what to do if the path is of no project, since its repository has moved elsewhere."""
+    if path is None or find(caller, path, git_remote):
+        return None
+    alias = ProjectPath.objects.containing(path).select_related("project").first()
+    if alias is None or not alias.project.git_remote or not caller.sees(alias.project_id):
+        return None
+    return (
+        f"the folder belonged to the project of {alias.project.git_remote}; if that repository has"
+        " only moved, change the git remote of the project in the admin"
+    )
 
 
 @completer("project_path")
@@ -58,8 +71,8 @@ def paths_that_hold(caller: Caller, typed: str) -> list[str]:
 def resolve(caller: Caller, path: str, context: Mapping[str, str] | None = None) -> Project:
     """Return the project that `path` belongs to; create it if there is none.
 
-    `context["git_remote"]`, or the remote of the folder if the server can read it, unites work
-    trees and teammates' clones in one project.
+    The remote of the folder if the server can read it, or else `context["git_remote"]`, unites
+    work trees and teammates' clones in one project.
     """
     if not _folder_name(path):
         raise Invalid(
@@ -67,7 +80,7 @@ def resolve(caller: Caller, path: str, context: Mapping[str, str] | None = None)
             field="project_path",
         )
     top = _work_tree_of(caller, path)
-    remote = normalize_remote((context or {}).get(GIT_REMOTE_KEY, "")) or _remote_of(top)
+    remote = _remote_of(top) or normalize_remote((context or {}).get(GIT_REMOTE_KEY, ""))
     root = str(top or path)
     project = _known(path, top, remote) or _create(caller, root, remote)
     if not caller.sees(project.pk):
@@ -136,6 +149,8 @@ def _create(caller: Caller, root: str, remote: str | None) -> Project:
     else:
         project = Project.objects.create(**made)
     alias, is_new = ProjectPath.objects.get_or_create(path=root, defaults={"project": project})
+    if remote and alias.project != project:  # the folder holds another repository now
+        ProjectPath.objects.filter(pk=alias.pk).update(project=project)
     if is_new or remote:
         return project
     project.delete()  # a concurrent call created one for this folder
@@ -207,7 +222,8 @@ def _work_tree_of(caller: Caller, path: str) -> Path | None:
     if not caller.is_from_this_machine or not folder.is_absolute():
         return None
     try:
-        return next((top for top in (folder, *folder.parents) if (top / ".git").exists()), None)
+        tops = (top for top in (folder, *folder.parents) if (top / ".git").exists())
+        return next((top for top in tops if top == folder or not _holds_many(str(top))), None)
     except OSError:
         return None
 

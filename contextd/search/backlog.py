@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import groupby
 
 from django.db.models import Exists, OuterRef, Sum
@@ -16,6 +16,7 @@ from contextd.search.models import Collection, Coverage, Embedding, Passage, Spa
 RUN_SECONDS = 50
 BATCH = 16
 BATCH_SECONDS = 20
+MIN_EMBEDDED_CHARACTERS = 50
 
 logger = logging.getLogger(__name__)
 
@@ -92,13 +93,24 @@ def _embed(batch: Sequence[Passage]) -> int:
     try:
         embedded = embedding.embed(texts, BATCH_SECONDS)
     except TextRefused as error:
-        if len(batch) > 1:
-            half = len(batch) // 2
-            return _embed(batch[:half]) + _embed(batch[half:])
-        logger.warning("passage %d can be found by words only: %s", batch[0].pk, error)
-        return 0
+        if len(batch) == 1:
+            return _embed_beginning(batch[0], texts[0], error)
+        half = len(batch) // 2
+        return _embed(batch[:half]) + _embed(batch[half:])
     _keep(batch, embedded)
     return len(batch)
+
+
+def _embed_beginning(passage: Passage, text: str, error: TextRefused) -> int:
+    """Embed as much of a refused text as the backend accepts: it is usually too long for it."""
+    while (length := len(text) // 2) >= MIN_EMBEDDED_CHARACTERS:
+        text = text[:length]
+        with suppress(TextRefused):
+            _keep([passage], embedding.embed([text], BATCH_SECONDS))
+            logger.info("of passage %d, the first %d characters are embedded", passage.pk, length)
+            return 1
+    logger.warning("passage %d can be found by words only: %s", passage.pk, error)
+    return 0
 
 
 def _keep(batch: Sequence[Passage], embedded: Embedded) -> None:

@@ -193,6 +193,34 @@ def test_a_folder_that_holds_another_repository_now_is_another_project(
         assert first != second
 
 
+def test_a_folder_follows_its_repository_when_the_remote_changes(
+    local: Caller, caller: Caller, tmp_path: Path
+) -> None:
+    folder = str(clone(tmp_path / "shop", "https://example.com/old/shop"))
+    old = projects.resolve(local, folder)
+    git = ["git", "-C", folder, "remote", "set-url", "origin", "https://example.com/new/shop"]
+    subprocess.run(git, check=True)
+
+    assert projects.find(local, folder) is None
+    assert "of example.com/old/shop;" in str(projects.hint_at_former(local, folder, None))
+    new = projects.resolve(local, folder, {"git_remote": "https://example.com/upstream/shop"})
+
+    assert (new.git_remote, old.git_remote) == ("example.com/new/shop", "example.com/old/shop")
+    assert projects.find(caller, folder) == new
+    assert projects.hint_at_former(local, folder, None) is None
+
+
+def test_a_home_folder_under_git_is_not_the_project_of_all_it_holds(
+    local: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(projects, "FOLDERS_OF_HOMES", {tmp_path.as_posix()})
+    home = clone(tmp_path / "ann", "https://example.com/ann/dotfiles")
+
+    shop = projects.resolve(local, str(home / "shop"))
+    assert projects.resolve(local, str(home / "blog")) != shop
+    assert projects.resolve(local, str(home)).git_remote == "example.com/ann/dotfiles"
+
+
 def test_a_team_mates_clone_is_found_by_the_remote(caller: Caller) -> None:
     remote = "https://example.com/acme/shop"
     shop = projects.resolve(caller, "/home/ann/shop", {"git_remote": remote})

@@ -169,18 +169,32 @@ def test_a_backend_that_fails_half_way_loses_nothing(
 def test_one_text_that_the_backend_refuses_does_not_hold_up_the_others(
     pending: None, server: EmbeddingServer, find: Find
 ) -> None:
-    with refusing(server, "automobile number7"):
+    with refusing(server, lambda text: text == "automobile number7"):
         assert search.embed_pending() == MANY - 1
 
     assert backlog.count_pending() == 1
     assert ids(find("number7"))[0] == 7
 
 
+@pytest.mark.django_db
+def test_a_text_that_is_too_long_for_the_backend_is_found_by_its_beginning(
+    server: EmbeddingServer, find: Find
+) -> None:
+    search.store(DOMAIN, 1, None, search.cut("The automobile broke down " + "on the road " * 20))
+
+    with refusing(server, lambda text: len(text) > 100):
+        assert search.embed_pending() == 1
+
+    assert backlog.count_pending() == 0
+    assert find("car").hits[0].cosine is not None
+    assert max(map(len, server.texts[-1:])) <= 100
+
+
 @contextmanager
-def refusing(server: EmbeddingServer, refused: str) -> Iterator[None]:
+def refusing(server: EmbeddingServer, is_refused: Callable[[str], bool]) -> Iterator[None]:
     def answer(request: dict[str, dict[str, list[str]]]) -> Answer:
         server.next_answers.append(answer)
-        if refused in request["body"]["input"]:
+        if any(map(is_refused, request["body"]["input"])):
             return 413, {}, b"{}"
         return server.embeddings(request)
 
