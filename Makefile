@@ -61,6 +61,7 @@ eval: .venv/installed-dev ## Measure the quality of search
 	@$(BIN)/python -m benchmarks.scratch benchmarks.diagnosis
 
 bench: .venv/installed-dev ## Measure speed and memory
+	@$(BIN)/python -m benchmarks.starting
 	@$(BIN)/python -m benchmarks.parsing
 	@$(BIN)/python -m benchmarks.checkpoints
 	@$(BIN)/python -m benchmarks.remediations
