@@ -156,6 +156,9 @@ _BY_VERB = {
     "nats", "netlify", "nomad", "pm2", "rabbitmqadmin", "rabbitmqctl", "s3cmd", "supabase",
     "vagrant", "vault", "vercel", "virsh", "wp", "wrangler",
 }  # fmt: skip
+NESTED = {"aws", "az", "gcloud", "gh", "gsutil", "heroku", *_BY_VERB}
+"""Programs with words before the verb, as in `gcloud projects delete`."""
+
 _TASK_RUNNERS = {
     "alembic", "artisan", "console", "django", "django-admin", "flask", "manage.py", "rails",
     "rake",

@@ -4,10 +4,13 @@ import re
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from troubleshoot.commands import judging, programs, shell, windows
+from troubleshoot.commands import judging, programs, shell, sql, windows
 
-MAX_COMMANDS, MAX_COMMAND_LENGTH = 300, 500
-"""Limits of a text, and of a command that stands between words."""
+MAX_COMMANDS, MAX_VERBS = 300, 50
+"""Limits of the commands of a text, and of its words that may begin an SQL statement."""
+
+MAX_COMMAND_LENGTH, MAX_BEFORE = 500, 60
+"""Limits of a command that stands between words, and of the words before it."""
 
 # In prose these are words of their own more often than commands.
 _WORDS = {"reboot", "halt", "shutdown", "poweroff"}
@@ -28,32 +31,45 @@ def _either(names: set[str]) -> str:
     return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
 
 
-# Behind an article a program's name is a noun, before such a word the subject of a sentence.
-_NO_NOUN = r"(?<!\b[Tt]he )(?<!\b[Aa] )(?<!\b[Aa]n )"
-_NO_SUBJECT = (
-    r"(?! +(?:is|was|are|were|be|has|had|can|could|will|would|should|must|may|does|did|not|with|on"
-    r"|in|of|from|for|to|or|command|process|option|failed|fails)\b)"
-)
 _COMMAND = re.compile(
-    rf"(?<![\w./$~-]){_NO_NOUN}(?:sudo +(?:{_either(_WORDS)})\b"
-    rf"|(?:sudo +)?(?:[\w.~-]*/){{0,8}}(?:{_either(_NAMES)}|python[\d.]*|mkfs(?:\.\w+)?)"
-    rf"(?= +\S){_NO_SUBJECT})"
+    rf"(?<![\w./$~-])(?<!\bgit )(?<!npm )(?:sudo +(?:{_either(_WORDS)})\b"
+    rf"|(?:sudo +)?(?:[\w.~-]*/){{0,8}}(?P<program>{_either(_NAMES)}|python[\d.]*|mkfs(?:\.\w+)?)"
+    rf"(?= +\S))"
 )
-_STATEMENT = re.compile(rf"(?<!\w){_NO_NOUN}(?:DROP|TRUNCATE|DELETE +FROM|ALTER +TABLE)(?= )")
+_STATEMENT = re.compile(
+    r"(?<!\w)(?:DROP|TRUNCATE|DELETE +FROM|ALTER +TABLE|UPDATE(?= +\S+ +SET ))(?= )"
+)
 # What is quoted is passed over; a dot or a bracket that stands alone belongs to the command.
-_SENTENCE_END = re.compile(
+_END = re.compile(
     r"""(?<=[\s=])'[^'\n]*'|(?<=[\s=])"[^"\n]*"|(?P<end>(?<=[^\s\\])[.,:!?)](?:\s|$)|;|\u2014"""
-    r"""|(?<=\s)\(|\s(?:[-\u2013]|and|or|then)\s|\n)"""
+    r"""|(?<=\s)\(|\s(?:[-\u2013]|and|or|then)\s|\n"""
+    # No command has these words, nor one that ends in -ed.
+    r"|\s(?=(?:[a-z]+ed|are|be|because|by|can|could|did|for|from|had|in|may|must|not|of|on|should|since"
+    r"|that|to|were|when|will|with|would|command|flag|option|process)(?:[\s.,:;!?)]|$)))"
+)
+# Before a verb in -s it is the subject of a sentence: `rsync supports --delete`, `git push rejects
+# --force`.
+_VERB = r"(?=[a-z]{0,20}[aeiouy])[a-z]{0,20}[a-rt-z]s"
+_SUBJECT = re.compile(
+    rf"(?:sudo +)?\S+(?:(?= +{_VERB} +(?!and |or |then )[\w-])| +[a-z]+(?= +{_VERB} +-))"
 )
 # A command directly behind these words is one not to run. In "if the tests do not run" it is not
 # a warning, so that "do not" has to begin a clause.
 _WARNING = re.compile(
     r"(?:\b[Nn]ever|(?:(?:^|[^\w\s])\s*|\n|\b(?:please|and|but|so|you) +)[Dd]o(?:n't| +not)"
-    r"|\b[Aa]void|\b[Ii]nstead of|\b[Rr]ather than|\b[Ww]ithout|\becho|\bprintf)"
+    r"|\b[Aa]void|\b[Ii]nstead of|\b[Rr]ather than|\b(?P<without>[Ww]ithout)|\becho|\bprintf)"
     r"(?: +(?:run|running|use|using|execute|executing|call|calling|ever|do|doing|a|an|the)){0,3}"
     r" +[\"'`]?$"
 )
-_WARNING_BEFORE = 60
+_NEGATION = re.compile(r"n't\b|\b(?:cannot|no|nobody|none|not|nothing|never)\b", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[.,;:!?\n]")
+_ARTICLE = re.compile(r"\b[Tt]he $")
+# In small letters a statement is one if it begins a clause or ends in `;`, and is one as a whole.
+_STATEMENT_VERB = re.compile(
+    r"(?<![\w.-])(?:drop|truncate|delete|alter|update)(?= )", re.IGNORECASE
+)
+_CLAUSE_BEGINS = re.compile(r"(?:^|[^\w\s]|\n|\b(?:ran|run|running|execut(?:e|ed|ing)))[ \t]*$")
+_QUOTE = re.compile('["\u201d]')
 _NOT_NEEDED = re.compile(
     r"(?:\S+ +){1,4}(?:is|was|would be) +(?:not|never|no longer|unnecessary|dangerous|wrong)\b"
 )
@@ -91,19 +107,57 @@ def _parted(text: str) -> tuple[list[str], str]:
 
 
 def _recommended(prose: str) -> Iterator[str]:
-    """Yield commands from the name of the program to the end of the sentence."""
-    for pattern in (_COMMAND, _STATEMENT):
-        for match in islice(pattern.finditer(prose), MAX_COMMANDS):
-            command = _to_its_end(prose[match.start() : match.start() + MAX_COMMAND_LENGTH])
-            if not _is_warned_of(prose, match) and not _NOT_NEEDED.match(command):
-                yield command
+    """Yield its commands and SQL statements, each to its end."""
+    for match in islice(_COMMAND.finditer(prose), MAX_COMMANDS):
+        command = _to_its_end(_from(prose, match))
+        if match["program"] not in programs.NESTED and (subject := _SUBJECT.match(command)):
+            command = subject[0]
+        if " " in command and not _is_noun(prose, match, command) and not _is_refused(prose, match):
+            yield command
+    for match in islice(_STATEMENT.finditer(prose), MAX_COMMANDS):
+        if not _is_refused(prose, match):
+            yield _to_its_end(_from(prose, match))
+    for match in islice(_STATEMENT_VERB.finditer(prose), MAX_VERBS):
+        if not _is_refused(prose, match):
+            yield from islice(filter(sql.is_whole, _statements(prose, match)), 1)
 
 
-def _is_warned_of(prose: str, match: re.Match[str]) -> bool:
-    before = prose[max(0, match.start() - _WARNING_BEFORE) : match.start()]
-    return bool(_WARNING.search(before))
+def _from(prose: str, match: re.Match[str]) -> str:
+    return prose[match.start() : match.start() + MAX_COMMAND_LENGTH]
+
+
+def _before(prose: str, match: re.Match[str]) -> str:
+    return prose[max(0, match.start() - MAX_BEFORE) : match.start()]
 
 
 def _to_its_end(text: str) -> str:
-    ends = (found.start() for found in _SENTENCE_END.finditer(text) if found["end"] is not None)
+    ends = (found.start() for found in _END.finditer(text) if found["end"] is not None)
     return text[: next(ends, len(text))]
+
+
+def _statements(prose: str, match: re.Match[str]) -> Iterator[str]:
+    """Yield what may be a statement: to `;`, and where it begins a clause, to other ends."""
+    text = _from(prose, match).partition("\n\n")[0]
+    statement, end, _ = text.partition(";")
+    if end:
+        yield statement + end
+    if _CLAUSE_BEGINS.search(_before(prose, match)):
+        line = text.partition("\n")[0]
+        yield from (line.rstrip(" .,:!)"), _to_its_end(line), _QUOTE.split(line)[0])
+
+
+def _is_noun(prose: str, match: re.Match[str], command: str) -> bool:
+    """Whether only the program is meant, as in `the rm command`, unlike in `the rm -rf trick`."""
+    return bool(_ARTICLE.search(_before(prose, match))) and " -" not in command
+
+
+def _is_refused(prose: str, match: re.Match[str]) -> bool:
+    return _is_warned_of(prose, match) or bool(_NOT_NEEDED.match(_from(prose, match)))
+
+
+def _is_warned_of(prose: str, match: re.Match[str]) -> bool:
+    before = _before(prose, match)
+    warning = _WARNING.search(before)
+    if warning and warning["without"]:  # "nothing works without it" recommends it
+        return not _NEGATION.search(_CLAUSE_END.split(before[: warning.start()])[-1])
+    return bool(warning)

@@ -52,6 +52,7 @@ _WORDINGS = [
         (rf"ALTER\s+TABLE\s+{_NAME}\s.*\bDROP\b", "ALTER ... DROP loses what it drops"),
     )
 ]
+_DETERMINER = re.compile(r"\b(?:an|the|this|your)\b", re.IGNORECASE)
 
 
 def is_sql(text: str) -> bool:
@@ -64,6 +65,19 @@ def dangers(text: str) -> list[str]:
     statements = (one for one in _statements(text) if _JUDGED.match(one))
     judged = islice(statements, MAX_STATEMENTS)
     return list(dict.fromkeys(what for statement in judged for what in _of_text(statement)))
+
+
+def is_whole(text: str) -> bool:
+    """Whether all of it is a statement that destroys, unlike a sentence that begins as one."""
+    if _DETERMINER.search(text) or not _by_wording(text):
+        return False
+    try:
+        found = _parsed(text)
+    except RecursionError:
+        return False
+    # The parser keeps the text of statements that it does not know.
+    unknown = any(isinstance(one, _library().exp.Command) for one in found)
+    return bool(found) and (not unknown or text.endswith(";"))
 
 
 def _statements(text: str) -> Iterator[str]:
