@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,7 +14,6 @@ from jsonschema.exceptions import SchemaError, best_match
 from mcp.types import CallToolResult, GetPromptResult, ReadResourceResult
 from pydantic import BaseModel, ValidationError
 from referencing import Registry
-from referencing.exceptions import Unresolvable
 
 from gateway import pinning
 
@@ -29,17 +27,18 @@ MAX_PROBLEM_CHARACTERS = 300
 CHECK_TIMEOUT_SECONDS = 2
 # Each is one uninterruptible step of unbounded time: a foreign regular expression, or a comparison
 # of all pairs.
-_NOT_EVALUATED = {"pattern", "patternProperties", "format", "uniqueItems"}
+_NOT_EVALUATED = frozenset({"pattern", "patternProperties", "format", "uniqueItems"})
+# These evaluate the regular expressions of patternProperties themselves.
+_REST_OF_PROPERTIES = frozenset({"additionalProperties", "unevaluatedProperties"})
 
 Keyword = Callable[[Any, Any, Any, Any], Iterable[Any] | None]
 
-logger = logging.getLogger(__name__)
 _threads = ThreadPoolExecutor(2, thread_name_prefix="output-schema")
 _clock = threading.local()
 
 
-class OutOfTime(Exception):
-    """Raised when the evaluation of a schema takes too long."""
+class Unchecked(Exception):
+    """Raised for a result that cannot be checked because of its schema; the message says why."""
 
 
 def promised(tools: Iterable[Any]) -> dict[str, Any]:
@@ -52,7 +51,7 @@ def promised(tools: Iterable[Any]) -> dict[str, Any]:
 
 
 async def problem_of(method: str, result: Any, schema: Mapping[str, Any] | None) -> str | None:
-    """Return the problem in one line, or None."""
+    """Return the problem in one line, or None. Raises Unchecked."""
     try:
         parsed = KINDS[method].model_validate(result, by_name=False)
     except ValidationError as error:
@@ -69,24 +68,16 @@ async def problem_of(method: str, result: Any, schema: Mapping[str, Any] | None)
 
 
 def problem_in_time(structured: Any, schema: Mapping[str, Any], until: float) -> str | None:
-    """Return the problem; None too if the foreign schema takes longer than allowed."""
+    """Return the problem. Raises Unchecked if the schema cannot be used or takes too long."""
     _clock.until = until
-    try:
-        return problem_of_structure(structured, schema)
-    except OutOfTime:
-        logger.warning(
-            "a result is passed on unchecked: its schema takes more than %g s",
-            CHECK_TIMEOUT_SECONDS,
-        )
-        return None
-
-
-def problem_of_structure(structured: Any, schema: Mapping[str, Any]) -> str | None:
     try:
         validator = _validator(pinning.canonical_json(dict(schema)))
         error = best_match(validator.iter_errors(structured))
-    except (SchemaError, Unresolvable, RecursionError, ValueError):
-        return "its output schema cannot be used"
+    except Unchecked:
+        raise
+    except Exception as problem:  # a foreign schema can make the library raise anything
+        reason = str(problem).partition("\n")[0][:MAX_PROBLEM_CHARACTERS]
+        raise Unchecked(f"its output schema cannot be used: {reason}") from None
     if error is None:
         return None
     place = ".".join(map(str, error.absolute_path)) or "structuredContent"
@@ -94,7 +85,7 @@ def problem_of_structure(structured: Any, schema: Mapping[str, Any]) -> str | No
 
 
 def watched(keyword: Keyword) -> Keyword:
-    """Return the keyword with a check of the time limit. Raises OutOfTime."""
+    """Return the keyword with a check of the time limit. Raises Unchecked."""
 
     def evaluate(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         look_at_clock()
@@ -111,30 +102,40 @@ def passed_over(validator: Any, value: Any, instance: Any, schema: Any) -> None:
 
 def look_at_clock() -> None:
     if time.monotonic() > _clock.until:
-        raise OutOfTime
+        raise Unchecked(f"its output schema takes more than {CHECK_TIMEOUT_SECONDS:g} s")
 
 
-Watched = validators.extend(
-    Draft202012Validator,
-    {
-        name: passed_over if name in _NOT_EVALUATED else watched(keyword)
-        for name, keyword in Draft202012Validator.VALIDATORS.items()
-    },
-)
+@lru_cache
+def watched_dialect(dialect: Any, not_evaluated: frozenset[str]) -> Any:
+    """Return a validator class of the dialect that keeps to the time limit."""
+    keywords = {
+        name: passed_over if name in not_evaluated else watched(keyword)
+        for name, keyword in dialect.VALIDATORS.items()
+    }
+    extended = validators.extend(dialect, keywords)
+    evolve = extended.evolve
+
+    def evolve_in_time(self: Any, **changes: Any) -> Any:
+        look_at_clock()
+        schema = changes.get("schema")
+        if (
+            isinstance(schema, dict) and "$schema" in schema
+        ):  # a part in another dialect would not be watched
+            changes["schema"] = {key: part for key, part in schema.items() if key != "$schema"}
+        return evolve(self, **changes)
+
+    extended.evolve = evolve_in_time
+    return extended
 
 
 @lru_cache(500)
-def _validator(schema: str) -> Any:
-    evaluated = without_patterns(json.loads(schema))
-    for error in Watched(Watched.META_SCHEMA).iter_errors(evaluated):
+def _validator(text: str) -> Any:
+    schema = json.loads(text)
+    dialect = validators.validator_for(schema, default=Draft202012Validator)
+    checking = watched_dialect(dialect, _NOT_EVALUATED)
+    for error in checking(checking.META_SCHEMA).iter_errors(schema):
         raise SchemaError.create_from(error)
+    if '"patternProperties"' in text:
+        checking = watched_dialect(dialect, _NOT_EVALUATED | _REST_OF_PROPERTIES)
     # An empty registry: no reference is fetched from anywhere.
-    return Watched(evaluated, registry=Registry())
-
-
-def without_patterns(schema: Any) -> Any:
-    if isinstance(schema, dict):
-        return {
-            key: without_patterns(part) for key, part in schema.items() if key not in _NOT_EVALUATED
-        }
-    return [without_patterns(part) for part in schema] if isinstance(schema, list) else schema
+    return checking(schema, registry=Registry())

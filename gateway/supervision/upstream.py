@@ -13,6 +13,7 @@ from typing import Any, NoReturn, Protocol
 
 from django.utils import timezone
 
+from contextd import logs
 from gateway.hop import Failed
 from gateway.lost import Hopeless, Lost, Replaced, Unsaved
 from gateway.models import Isolation, Kind, State
@@ -124,7 +125,13 @@ class SupervisedUpstream:
         result = await self._perform(exchange)
         is_call = asked.method == results.CALL
         schema = self._promised.get(str(asked.params.get("name"))) if is_call else None
-        if problem := await results.problem_of(asked.method, result, schema):
+        try:
+            problem = await results.problem_of(asked.method, result, schema)
+        except results.Unchecked as reason:
+            seldom = logging.getLogger(f"{__name__}.{self.plan.namespace}")
+            logs.warn_seldom(seldom, f"{asked.name}: a result is passed on unchecked: {reason}")
+            return result
+        if problem:
             raise failures.broken(asked.name, problem, result)
         return result
 

@@ -25,6 +25,8 @@ tools: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 tools["add"] = {"name": "add", "inputSchema": OBJECT, "outputSchema": SUM}
 tools["lie"] = {"name": "lie", "inputSchema": OBJECT, "outputSchema": SUM}
+UNUSABLE = {"type": "object", "properties": {"sum": {"type": "sum"}}}
+tools["unusable"] = {"name": "unusable", "inputSchema": OBJECT, "outputSchema": UNUSABLE}
 listed: list[Any] = [*tools.values(), {"name": "broken", "inputSchema": "none"}, 7]
 prompts: list[Any] = [
     {
@@ -73,6 +75,10 @@ def add(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
 
 def lie(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
     return structured({"sum": "many"})
+
+
+def unusable(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    return structured({"sum": 3})
 
 
 def picture(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:

@@ -134,6 +134,16 @@ def test_credentials_in_arguments_do_not_leave_where_that_is_asked_for(
     assert result.redacted == 1
 
 
+def test_a_result_whose_schema_cannot_be_used_is_passed_on_and_logged(
+    add: Add, call: Call, caplog: pytest.LogCaptureFixture
+) -> None:
+    add("unclear")
+
+    assert call("unclear:unusable").structured == {"sum": 3}
+
+    assert "unclear:unusable: a result is passed on unchecked: its output schema" in caplog.text
+
+
 def test_calls_are_in_the_audit_under_their_canonical_name(add: Add, call: Call) -> None:
     add()
 
