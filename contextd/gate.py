@@ -16,11 +16,12 @@ from django.http.request import split_domain_port, validate_host
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contextd import protected_resource
-from contextd.errors import ContextdError, Invalid, NotAllowed
+from contextd.errors import Busy, ContextdError, Invalid, NotAllowed
 
 MCP_PATH = "/mcp"
 MCP_METHODS = ("POST", "GET", "DELETE")
 MAX_CACHED_HOSTS = 256
+STOPPING = "the server stops, and it is unknown whether the call was done; check, and call again"
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603
 
@@ -74,7 +75,11 @@ class Gate:
         except ContextdError as error:
             if exchange.has_answered:
                 raise
-            await refuse(scope, send, error)
+            await refuse(scope, exchange.send, error)
+        finally:
+            # When the process ends, calls that take too long are cancelled.
+            if not exchange.has_answered:
+                await refuse(scope, exchange.send, Busy(STOPPING))
 
 
 class Exchange:
