@@ -16,7 +16,7 @@ _MASK = re.compile(r"[\W_]+|[xX]{2,}")
 _BLOTTED_OUT = re.compile(r"\.\.\.|…|\*\*\*|[xX]{4}")
 _PLACEHOLDER_WORD = re.compile(
     r"(?<![a-z])(?:yours?|change(?:me|it|this)?|placeholder|replace(?:me)?|insert|dummy|redacted"
-    r"|removed|hidden|masked|todo|tbd|fixme|example|sample|fake)(?![a-z])",
+    r"|removed|hidden|masked|todo|tbd|fixme|example|sample|fake|mock(?:ed)?)(?![a-z])",
     re.IGNORECASE,
 )
 # What stands beside such a word in a placeholder.

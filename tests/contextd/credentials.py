@@ -231,6 +231,7 @@ HARMLESS = [
     '{"password": ["This field is required."], "token": ["Enter a valid token."]}',
     '{"password": "Minimum eight characters required"}, password="{user}1", token=f"{name}-v2"',
     "API_KEY=your-api-key-1\nDB_PASSWORD=changeme123\nSECRET=example-2024",
+    "body: JSON.stringify({ token: 'mock-token' })",
     "`DB_PASSWORD=changeme`; run it",
     "def login(user: str, password: str, token: str | None = None) -> None: ...",
     'client = Client(api_key=os.environ["API_KEY"], password=settings.db_password2)',

@@ -4,11 +4,11 @@ import stat
 import zipfile
 from pathlib import Path
 
+import playwright
 import pytest
 
 from skills.models import Skill, SkillFile, State
 from tests.conftest import Call
-from tests.node import FOLDER, needs_node
 from tests.skills.conftest import Create
 from tests.skills.packages import (
     EXECUTABLE,
@@ -188,12 +188,14 @@ def test_two_of_one_name_are_not_taken_for_versions(tmp_path: Path, warm_model: 
     assert "b/one: one occurs twice" in err
 
 
-@needs_node
 def test_a_folder_of_skills_that_others_publish_is_taken_in(
     tmp_path: Path, warm_model: None
 ) -> None:
-    published = FOLDER / "@modelcontextprotocol/inspector/skills"
+    published = Path(playwright.__file__).parent / "driver/package/lib/tools/skills"
 
-    assert skills("import", published)[0] == "new: mcpdo 1.0.0\n"
+    names = ["playwright-cli", "playwright-component-testing", "playwright-trace"]
+    assert skills("import", published) == ("".join(f"new: {name} 1.0.0\n" for name in names), "")
+    assert SkillFile.objects.filter(path__startswith="references/").count() > 10
     skills("export", tmp_path)
     assert content_of(tmp_path) == content_of(published)
+    assert skills("import", published)[0].count("unchanged: ") == len(names)
