@@ -26,7 +26,7 @@ from contextd.admin import (
 )
 from contextd.admin.rows import Row
 from contextd.errors import ContextdError, Invalid
-from skills import services, serving, transfer, wording
+from skills import proposals, services, serving, transfer, wording
 from skills.models import Skill, SkillUse, SkillVersion, State
 from skills.pages import SkillPages
 
@@ -98,6 +98,17 @@ class TagForm(ActionForm):
     )
 
 
+class ProposalFilter(admin.SimpleListFilter):
+    title = "proposals"
+    parameter_name = "proposals"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("waiting", f"Waiting ({Skill.objects.with_proposals().count()})")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.with_proposals() if self.value() == "waiting" else queryset
+
+
 class VersionInline(ReadOnlyInline, TabularInline[SkillVersion, Skill]):
     """Former versions of the skill, to compare and restore."""
 
@@ -112,9 +123,13 @@ class VersionInline(ReadOnlyInline, TabularInline[SkillVersion, Skill]):
     @admin.display(description="version")
     def compared(self, version: SkillVersion) -> SafeString:
         page = reverse("admin:skills_skill_compare", args=[version.skill_id])
-        current = version.skill.version
+        former = proposals.base_of(version) if version.is_proposal else version.skill
         return format_html(
-            '<a href="{}?from={}&to={}">{}</a>', page, current, version.version, version.version
+            '<a href="{}?from={}&to={}">{}</a>',
+            page,
+            former.version,
+            version.version,
+            version.version,
         )
 
 
@@ -173,7 +188,7 @@ class SkillAdmin(SkillPages, Transferable, ByOperation, ModelAdmin[Skill]):
         "name", "version", "state", "category", "project", "tags", "usage_count", "success",
         "updated_at",
     ]  # fmt: skip
-    list_filter = ["state", "category", "project", TagFilter]
+    list_filter = ["state", ProposalFilter, "category", "project", TagFilter]
     list_select_related = ["project"]
     fields = ["state", *EDITED, "note", "read_at", *READ_ONLY_FIELDS]
     readonly_fields = READ_ONLY_FIELDS

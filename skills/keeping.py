@@ -3,6 +3,7 @@
 from django.utils import timezone
 
 from contextd.callers import Caller
+from contextd.errors import NotFound
 from contextd.models import Project
 from skills.models import Skill, SkillFile, SkillVersion, State
 from skills.packages import Package, PackageFile
@@ -50,6 +51,23 @@ def add_version(
     VersionFile.objects.bulk_create(
         VersionFile(skillversion=version, skillfile_id=pk) for pk in _kept(skill, package)
     )
+
+
+def drop(proposal: SkillVersion) -> bool:
+    """Delete a proposal and the files of no other version; return False if it was gone already."""
+    deleted, _ = proposal.delete()
+    proposal.skill.files.filter(versions=None).delete()
+    return deleted > 0
+
+
+def version_of(caller: Caller, skill: Skill, version: str) -> SkillVersion:
+    found = skill.versions.visible_to(caller).filter(version=version).first()
+    if found is None:
+        raise NotFound(
+            f"skill {skill.pk} has no version {version!r}; skill_history lists those it has",
+            id=str(skill.pk),
+        )
+    return found
 
 
 def say(skill: Skill, wording: Wording, package: Package) -> None:

@@ -6,7 +6,7 @@ from typing import Self
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Cast, Greatest, Sqrt
 
 from contextd.callers import Caller
@@ -63,6 +63,11 @@ class SkillQuerySet(models.QuerySet["Skill"]):
     def tagged(self, tags: Sequence[str]) -> Self:
         """Return the skills that have all of the tags."""
         return self.filter(tags__contains=list(tags)) if tags else self
+
+    def with_proposals(self) -> Self:
+        """Return the skills with a change that waits for a review."""
+        waiting = SkillVersion.objects.filter(skill=OuterRef("pk"), is_proposal=True)
+        return self.filter(Exists(waiting))
 
 
 def _lower_bound_of_success() -> models.Expression:

@@ -14,7 +14,7 @@ from contextd import auth
 from contextd.admin import widgets
 from contextd.errors import ContextdError
 from contextd.models import Project
-from skills import keeping, rendering, sources, transfer, wording
+from skills import keeping, proposals, rendering, sources, transfer, wording
 from skills.models import Skill
 from skills.transfer import Imported
 
@@ -112,12 +112,15 @@ class SkillPages(Mixin):
             "latter": latter,
             "comparison": rendering.compare(*packages),
             "may_restore": latter != skill.version and self.has_change_permission(request, skill),
+            "is_proposal": skill.versions.filter(version=latter, is_proposal=True).exists(),
         }
         return TemplateResponse(request, "admin/skills/skill/compare.html", context)
 
     def _restore(self, request: HttpRequest, skill: Skill) -> HttpResponse:
         if not self.has_change_permission(request, skill):
             raise PermissionDenied
+        if "refuse" in request.POST:
+            return self._refuse(request, skill)
         asked = {"id": str(skill.pk), "version": request.POST.get("version", "")}
         try:
             restored: Any = self._call(request, "skill_restore", asked)  # type: ignore[attr-defined]
@@ -126,6 +129,17 @@ class SkillPages(Mixin):
                 self.log_change(request, skill, f"restored {asked['version']}")
         except ContextdError as error:
             messages.error(request, f"Not done: {error.message}")
+        return HttpResponseRedirect(reverse("admin:skills_skill_change", args=[skill.pk]))
+
+    def _refuse(self, request: HttpRequest, skill: Skill) -> HttpResponse:
+        caller, version = auth.caller_of_admin(request), request.POST.get("version", "")
+        try:
+            proposals.refuse(caller, str(skill.pk), version)
+        except ContextdError as error:
+            messages.error(request, f"Not done: {error.message}")
+        else:
+            self.log_change(request, skill, f"refused the proposal {version}")
+            messages.success(request, f"The proposal {version} is refused")
         return HttpResponseRedirect(reverse("admin:skills_skill_change", args=[skill.pk]))
 
 

@@ -11,14 +11,14 @@ from django.utils import timezone
 
 from contextd import limits, projects, search
 from contextd.callers import Caller
-from contextd.errors import Invalid, NotAllowed, NotFound
+from contextd.errors import Invalid, NotAllowed
 from contextd.models import Project, get_record
 from contextd.search import HistoryEntry, Prepared
 from contextd.status import has_records, health_check
-from skills import documents, keeping, packages, serving, versions
+from skills import documents, keeping, packages, proposals, serving, versions
 from skills.models import Skill, SkillVersion, State
 from skills.packages import Package
-from skills.wording import Wording, slug_of
+from skills.wording import NOTE_LENGTH, Wording, slug_of
 
 DOMAIN = "skill"
 SEARCHED_FIELDS = [
@@ -88,7 +88,7 @@ class Plan:
     """The planned wording of a skill; the version is raised when it is saved.
 
     `is_verbatim` keeps the SKILL.md as its author wrote it; `is_bulk`, for many at once,
-    leaves the embedding to the worker.
+    leaves the embedding to the worker. `accepts` is the proposal that it fulfils.
     """
 
     wording: Wording
@@ -97,6 +97,7 @@ class Plan:
     note: str
     is_verbatim: bool = False
     is_bulk: bool = False
+    accepts: SkillVersion | None = None
 
     def prepared(self) -> Prepared:
         """Return the index entries; embeds, so do not call within a transaction."""
@@ -188,14 +189,23 @@ def update(caller: Caller, skill_id: str, *, version: str | None, note: str, **g
 
 
 def restore(caller: Caller, skill_id: str, *, version: str, note: str) -> Saved:
-    """Restore the wording of an earlier version as a new version."""
+    """Restore the wording of an earlier version as a new version, or accept a proposal."""
 
     def plan(skill: Skill) -> Plan:
-        earlier = version_of(caller, skill, version)
+        earlier = keeping.version_of(caller, skill, version)
+        if earlier.is_proposal:
+            return _acceptance(skill, earlier, note)
         package = keeping.package_of(skill, version)
         return Plan(Wording.of(earlier), package, None, note or f"restored {version}")
 
     return revise(caller, skill_id, plan)
+
+
+def _acceptance(skill: Skill, proposal: SkillVersion, note: str) -> Plan:
+    wording, package = proposals.applied(skill, proposal)
+    parts = [f"proposed by {proposal.changed_by}", note or proposal.note]
+    told = ": ".join(part for part in parts if part)[:NOTE_LENGTH]
+    return Plan(wording, package, proposal.version, told, accepts=proposal)
 
 
 def revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) -> Saved:
@@ -211,6 +221,8 @@ def _revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) ->
     before = get(caller, skill_id)
     plan = plan_for(before)
     if _is_idle(before, plan):
+        if plan.accepts:
+            proposals.refuse(caller, skill_id, plan.accepts.version)
         return Saved(before, before.version, UNCHANGED)
     is_found_by_the_same = plan.wording.found_by() == Wording.of(before).found_by()
     prepared = None if is_found_by_the_same else plan.prepared()
@@ -248,8 +260,11 @@ def _supporting(identities: frozenset[tuple[str, str, bool]]) -> set[tuple[str, 
 
 def keep(caller: Caller, skill: Skill, plan: Plan, prepared: Prepared | None) -> Saved:
     """Create the version of a locked skill; `prepared` is None if its index entries stay."""
-    newest = versions.newest_of(skill.versions.values_list("version", flat=True))
-    wording = plan.wording.model_copy(update={"version": versions.following(plan.asked, newest)})
+    if plan.accepts and not keeping.drop(plan.accepts):
+        raise limits.Stale
+    taken = set(skill.versions.values_list("version", flat=True))
+    following = versions.following(plan.asked, skill.version, taken)
+    wording = plan.wording.model_copy(update={"version": following})
     package, before = plan.package, skill.version
     if not plan.is_verbatim:
         package = package.with_document(documents.rewritten(package.raw_document, wording))
@@ -280,7 +295,7 @@ def _notice(prepared: Prepared | None, *, waits: bool) -> str | None:
 def _raised(asked: str | None, before: str, kept: str) -> str | None:
     if asked in (None, before, kept):
         return None
-    return f"{asked} does not raise the version, so this is {kept}."
+    return f"{asked} does not raise the version or is taken, so this is {kept}."
 
 
 def move_to(state: State, skills: QuerySet[Skill]) -> list[Skill]:
@@ -331,21 +346,11 @@ def as_of(caller: Caller, skill_id: str, version: str | None) -> AsOf:
     current = skill.version
     if version is None or version == current:
         return AsOf(skill, current, serving.files_of(skill, current))
-    earlier = version_of(caller, skill, version)
+    earlier = keeping.version_of(caller, skill, version)
     for field, value in Wording.of(earlier):
         setattr(skill, field, value)
     skill.updated_at = earlier.created_at
     return AsOf(skill, current, [])
-
-
-def version_of(caller: Caller, skill: Skill, version: str) -> SkillVersion:
-    found = skill.versions.visible_to(caller).filter(version=version).first()
-    if found is None:
-        raise NotFound(
-            f"skill {skill.pk} has no version {version!r}; skill_history lists those it has",
-            id=str(skill.pk),
-        )
-    return found
 
 
 def history(caller: Caller, skill_id: str, *, limit: int, offset: int) -> History:

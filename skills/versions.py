@@ -1,6 +1,6 @@
 """Parse semantic versions, and find the next one."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from semver import Version
 
@@ -26,13 +26,23 @@ def raises(asked: str | None, newest: str) -> bool:
     return asked is not None and Version.parse(asked) > Version.parse(newest)
 
 
-def following(asked: str | None, newest: str) -> str:
-    """Return the requested version if it is higher, else the next patch level.
+def following(asked: str | None, current: str, taken: Collection[str]) -> str:
+    """Return the requested version if it is higher, else the next patch level that is free.
 
     Raises Invalid if that has more characters than a version may have.
     """
-    if asked is not None and raises(asked, newest):
-        return asked
+    newest = current
+    if asked is not None and raises(asked, current):
+        if asked not in taken:
+            return asked
+        newest = asked
+    following = _next_patch(newest)
+    while following in taken:
+        following = _next_patch(following)
+    return following
+
+
+def _next_patch(newest: str) -> str:
     following = str(Version.parse(newest).bump_patch())
     if len(following) > LENGTH:
         raise Invalid(
@@ -41,7 +51,3 @@ def following(asked: str | None, newest: str) -> str:
             field="version",
         )
     return following
-
-
-def newest_of(texts: Iterable[str]) -> str:
-    return str(max(map(Version.parse, texts)))
