@@ -176,6 +176,17 @@ def test_whoever_may_not_see_may_not_export(client: Client) -> None:
     assert {page.status_code for page in pages.values()} == {403}
 
 
+def test_staff_export_whatever_the_default_context_contains(client: Client, records: None) -> None:
+    Context.objects.filter(name="default").update(tools=[], is_open=False, all_projects=False)
+    client.force_login(staff := User.objects.create_user("staff", is_staff=True))
+    staff.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+
+    for label in kinds():
+        page = client.get(f"{address_of(label)}export/")
+        assert page.status_code == 200, label
+    assert [row["name"] for row in rows_of(client, "contextd.Project")] == ["shop"]
+
+
 def test_staff_export_their_own_tokens_only(client: Client, records: None) -> None:
     bert = User.objects.create_user("bert", is_staff=True)
     bert.user_permissions.add(Permission.objects.get(codename="view_token"))
