@@ -1,6 +1,5 @@
 """Work that may be done after the answer."""
 
-import asyncio
 import logging
 import secrets
 import threading
@@ -18,7 +17,6 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from contextd import logs
-from contextd.conversations import Conversation
 from contextd.errors import ContextdError, report_bug
 from contextd.models import Job, JobQuerySet
 
@@ -235,16 +233,3 @@ def watch(job_id: int) -> Iterator[Job]:
         yield job
         time.sleep(POLL_SECONDS)
     yield job
-
-
-async def follow(job_id: int, talk: Conversation, seconds: float) -> Job:
-    """Report progress until the job has ended or the time is up; return the job."""
-    until, reported = time.monotonic() + seconds, 0
-    while True:
-        job = await talk.do(partial(Job.objects.get, pk=job_id))
-        if job.done > reported:
-            reported = job.done
-            await talk.report(job.done, job.total, job.note)
-        if not job.is_open or time.monotonic() > until:
-            return job
-        await asyncio.sleep(POLL_SECONDS)

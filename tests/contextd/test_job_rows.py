@@ -1,19 +1,23 @@
 """A job outlives its worker, is done by one at a time, and stops when nobody wants it."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import anyio
 import pytest
+from django.db import connection
 from django.utils import timezone
 
-from contextd import jobs
+from contextd import following, jobs
 from contextd.conversations import Alone
-from contextd.errors import NotFound
+from contextd.errors import Busy, NotFound
 from contextd.jobs import Hold, Stopped
 from contextd.models import Job
+from tests.server import free_port
 
 TASK = "contextd.tasks.end_idle_sessions"
 State = Job.State
+Outcome = TypeVar("Outcome")
 
 pytestmark = pytest.mark.django_db
 
@@ -179,6 +183,7 @@ def test_what_ended_long_ago_is_forgotten() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_who_follows_hears_of_it_and_is_not_kept_longer_than_it_wants() -> None:
+    """Even while all workers are busy."""
     heard: list[tuple[float, float | None, str | None]] = []
 
     class Listening(Alone):
@@ -187,9 +192,32 @@ def test_who_follows_hears_of_it_and_is_not_kept_longer_than_it_wants() -> None:
         ) -> None:
             heard.append((done, total, message))
 
+        async def do(self, work: Callable[[], Outcome]) -> Outcome:
+            raise Busy("too many calls are waiting")
+
     job = submit()
     Job.objects.update(done=1, total=3, note="one")
-    followed = anyio.run(jobs.follow, job.pk, Listening(), 0)
+    anyio.run(following.follow, job.pk, Listening(), 0)
 
-    assert (followed.pk, followed.is_open) == (job.pk, True)
     assert heard == [(1, 3, "one")]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_jobs_that_many_wait_for_are_read_at_once() -> None:
+    job = submit()
+    reader = following.Reader()
+
+    first, second, unknown = map(reader.next, (job.pk, job.pk, job.pk + 1))
+
+    assert first.result() is second.result()
+    assert unknown.result() is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_follows_is_not_told_of_an_outage_since_the_job_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job = submit()
+    monkeypatch.setitem(connection.settings_dict, "PORT", str(free_port()))
+
+    anyio.run(following.follow, job.pk, Alone(), 0)

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -16,7 +16,8 @@ from django.utils import timezone
 
 from contextd import jobs, pipeline
 from contextd.callers import Caller
-from contextd.errors import Internal
+from contextd.conversations import Alone
+from contextd.errors import Busy, Internal
 from contextd.models import Job
 from contextd.search.models import Collection, Passage, Posting, TermCount
 from repositories import conduct, services
@@ -30,6 +31,9 @@ from tests.waiting import wait_for
 
 CODE = "def zeppelin_{0}():\n    return {0}\n"
 TIMEOUT_SECONDS = 30
+AFTER_CHECKS_AND_BEGIN = 3
+
+Outcome = TypeVar("Outcome")
 
 
 @pytest.fixture
@@ -91,6 +95,29 @@ def test_a_second_run_joins_the_first(
     assert second.include_patterns == ["*.py"]
     assert second.notice.endswith("It was already in progress, with different include_patterns.")
     assert Job.objects.count() == 1
+
+
+class Crowded(Alone):
+    """Has no worker for the answer at first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._count = 0
+
+    async def do(self, work: Callable[[], Outcome]) -> Outcome:
+        self._count += 1
+        if self._count == AFTER_CHECKS_AND_BEGIN:
+            raise Busy("too many calls are waiting")
+        return await super().do(work)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_its_answer_waits_for_a_worker(shop: Folder, transactional_db: None, local: Caller) -> None:
+    arguments = {"path": str(shop.path)}
+
+    answer: Any = pipeline.call("index_repository", arguments, local, Crowded())
+
+    assert answer.state == "done"
 
 
 @pytest.mark.usefixtures("at_once")
