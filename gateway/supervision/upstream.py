@@ -164,9 +164,11 @@ class SupervisedUpstream:
         return self._main
 
     def _whereabouts(self) -> str:
+        """Say why it takes no calls; what the process wrote may concern another caller."""
+        reason = self.reason.partition("\n")[0]
         state = "ending" if self.state == State.READY else self.state
         told = f"{self.plan.namespace} is {state}, so nothing was sent"
-        told += f": {self.reason}" if self.reason else ""
+        told += f": {reason}" if reason else ""
         return told + (f"\nnext try at {self._retry_at:%H:%M:%S} UTC" if self._retry_at else "")
 
     async def _perform_alone(self, plan: Plan, exchange: Exchange) -> dict[str, Any]:

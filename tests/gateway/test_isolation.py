@@ -6,10 +6,10 @@ import pytest
 from contextd import pipeline
 from contextd.callers import Caller, Entry
 from contextd.errors import UpstreamFailed
-from gateway.models import Isolation
+from gateway.models import Isolation, State
 from gateway.supervision import upstream as supervised
 from tests.conftest import Call
-from tests.gateway.conftest import Add, pid_of
+from tests.gateway.conftest import Add, pid_of, wait_for_state
 from tests.waiting import wait_for
 
 
@@ -21,6 +21,19 @@ def test_a_caller_whose_own_process_is_ending_gets_another_one(add: Add, call: C
         pipeline.call("odd:stubborn", {}, other)
 
     assert pipeline.call("odd:pid", {}, other).content  # type: ignore[attr-defined]
+
+
+def test_what_the_process_of_one_caller_wrote_is_told_to_no_other(add: Add, call: Call) -> None:
+    upstream = add(restart_attempts=0)
+    other = Caller(principal="somebody else", door="cli", entry=Entry(), connection="other")
+    with pytest.raises(UpstreamFailed, match="the disk is on fire"):
+        call("odd:crash")
+    wait_for_state(upstream, State.FAILED)
+
+    with pytest.raises(UpstreamFailed, match=r"^odd is failed, so nothing was sent: it has ended$"):
+        pipeline.call("odd:pid", {}, other)
+
+    assert "the disk is on fire" in upstream.reason
 
 
 def test_callers_do_not_share_a_process_unless_that_is_chosen(add: Add, call: Call) -> None:
