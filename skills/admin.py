@@ -105,7 +105,7 @@ class ProposalFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [("waiting", f"Waiting ({Skill.objects.with_proposals().count()})")]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
         return queryset.with_proposals() if self.value() == "waiting" else queryset
 
 

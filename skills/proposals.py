@@ -1,7 +1,7 @@
 """Apply changes that waited for a review to what the skill says by now, or refuse them."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from contextd import limits
 from contextd.callers import Caller
@@ -11,6 +11,8 @@ from skills import documents, keeping
 from skills.models import Skill, SkillVersion
 from skills.packages import Package, PackageFile
 from skills.wording import Wording
+
+T = TypeVar("T")
 
 FRONT_MATTER = "the front matter"
 
@@ -26,9 +28,9 @@ def applied(skill: Skill, proposal: SkillVersion) -> tuple[Wording, Package]:
         return Wording.of(proposal), stages[2]
     clashes: list[str] = []
     wording = Wording.of(skill).model_copy(
-        update=_merged(*(_fields(row) for row in (base, skill, proposal)), clashes)
+        update=_merged([_fields(row) for row in (base, skill, proposal)], clashes)
     )
-    package = _package(wording, *stages, clashes)
+    package = _package(wording, stages, clashes)
     if clashes:
         raise _clash(proposal, clashes)
     return wording, package
@@ -44,14 +46,13 @@ def _fields(row: Skill | SkillVersion) -> dict[str, Any]:
     return dict(Wording.of(row).model_dump(exclude={"version"}))
 
 
-def _merged(
-    base: Mapping[str, Any],
-    current: Mapping[str, Any],
-    proposed: Mapping[str, Any],
-    clashes: list[str],
-) -> dict[str, Any]:
-    """Return the current values with those that the proposal changed; note what both changed."""
-    merged = dict(current)
+def _merged(stages: Sequence[Mapping[str, T]], clashes: list[str]) -> dict[str, T | None]:
+    """Return the current values with those that the proposal changed; note what both changed.
+
+    The stages are the base, the current and the proposed values; None is an absent one.
+    """
+    base, current, proposed = stages
+    merged: dict[str, T | None] = dict(current)
     for key in {**base, **proposed}:
         before, now, wanted = base.get(key), current.get(key), proposed.get(key)
         if wanted in (before, now):
@@ -62,15 +63,12 @@ def _merged(
     return merged
 
 
-def _package(
-    wording: Wording, base: Package, current: Package, proposed: Package, clashes: list[str]
-) -> Package:
+def _package(wording: Wording, stages: Sequence[Package], clashes: list[str]) -> Package:
     """Merge the other files, and choose the SKILL.md that the wording is written into."""
-    stages = (base, current, proposed)
-    files = _merged(*map(_other_files, stages), clashes)
-    fronts = [_front_matter_besides(wording, package) for package in stages]
-    document = _merged(*({FRONT_MATTER: front} for front in fronts), clashes)[FRONT_MATTER]
-    source = current if document == fronts[1] else proposed
+    files = _merged([_other_files(package) for package in stages], clashes)
+    fronts = [{FRONT_MATTER: _front_matter_besides(wording, package)} for package in stages]
+    _, current, proposed = stages
+    source = current if _merged(fronts, clashes) == fronts[1] else proposed
     kept = [file for file in files.values() if file is not None]
     return Package((PackageFile(documents.NAME, source.raw_document), *kept))
 
