@@ -12,13 +12,22 @@ class Undecipherable(ValueError):
 
 
 def encrypt(text: str) -> str:
-    return _cipher().encrypt(text.encode()).decode("ascii")
+    return encrypt_bytes(text.encode()).decode("ascii")
 
 
 def decrypt(ciphertext: str) -> str:
     """Return the plain text. Raise Undecipherable."""
+    return decrypt_bytes(ciphertext.encode()).decode()
+
+
+def encrypt_bytes(content: bytes) -> bytes:
+    return _cipher().encrypt(content)
+
+
+def decrypt_bytes(encrypted: bytes) -> bytes:
+    """Return the content. Raise Undecipherable."""
     try:
-        return _cipher().decrypt(ciphertext).decode()
+        return _cipher().decrypt(encrypted)
     except InvalidToken:
         raise Undecipherable from None
 

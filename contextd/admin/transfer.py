@@ -7,17 +7,21 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from import_export.admin import ImportMixin
 from import_export.forms import ConfirmImportForm
-from import_export.tmp_storages import CacheStorage
 from unfold.contrib.import_export.forms import ImportForm
 from unfold.widgets import UnfoldBooleanWidget
 
 from contextd import auth, operations, pipeline
+from contextd.admin import uploads
 from contextd.admin.editing import tell_redacted
 from contextd.admin.exporting import Exportable
 from contextd.admin.rows import TAKE_CREDENTIALS_OUT, RowsByOperation, WritableRows
 from contextd.errors import ContextdError
 
 MAX_REPORTED = 20
+CONFIRMED_BEFORE = (
+    "Nothing was imported: this import was confirmed before, or its preview is older than an hour. "
+    "If its records are missing, choose the file again"
+)
 TAKES_CREDENTIALS = "takes_credentials"
 
 
@@ -42,7 +46,7 @@ class Transferable(ImportMixin, Exportable):  # type: ignore[misc]  # the librar
 
     rows: ClassVar[type[WritableRows]]
     import_form_class, confirm_form_class = FileForm, ConfirmForm
-    tmp_storage_class = CacheStorage  # any web process may handle the next step
+    tmp_storage_class = uploads.Upload
     import_export_change_list_template = "admin/import_export/change_list_import_export.html"
 
     def get_resource_kwargs(
@@ -55,6 +59,11 @@ class Transferable(ImportMixin, Exportable):  # type: ignore[misc]  # the librar
         }
 
     def get_confirm_form_initial(self, request: HttpRequest, import_form: Any) -> dict[str, Any]:
+        """Keep the file, whose preview has no errors, until it is confirmed."""
+        if import_form:
+            file = import_form.cleaned_data["import_file"]
+            file.seek(0)
+            file.tmp_storage_name = uploads.keep(file.read())
         initial: dict[str, Any] = super().get_confirm_form_initial(request, import_form)
         filled_in = import_form.cleaned_data if import_form else {}
         return {**initial, TAKES_CREDENTIALS: filled_in.get(TAKES_CREDENTIALS, False)}
@@ -75,6 +84,14 @@ class Transferable(ImportMixin, Exportable):  # type: ignore[misc]  # the librar
     def has_import_permission(self, request: HttpRequest) -> bool:
         app, name = self.opts.app_label, self.opts.model_name
         return request.user.has_perms([f"{app}.add_{name}", f"{app}.change_{name}"])
+
+    def process_import(self, request: HttpRequest, **options: Any) -> HttpResponse:
+        try:
+            response: HttpResponse = super().process_import(request, **options)
+        except uploads.Gone:
+            messages.error(request, CONFIRMED_BEFORE)
+            return HttpResponseRedirect("../import/")
+        return response
 
     def process_result(self, result: Any, request: HttpRequest) -> HttpResponse:
         """Import the rows; what was valid in the preview may be invalid now."""
