@@ -16,7 +16,7 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
 
-from contextd import operations, prompts, resources
+from contextd import auth, operations, pipeline, prompts, resources
 from contextd.callers import Caller
 from contextd.models import Project, ProjectPath
 from contexts.models import Context
@@ -24,6 +24,9 @@ from repositories import services as repositories
 from tests.conftest import Call
 from tests.contexts.conftest import MakeContext, MakeToken, Post, grant, make_project
 from tests.plain_http import answer_of, modern, open_session, rpc
+from tests.troubleshoot.conftest import DISK_FULL, KNOWN
+from troubleshoot import curating
+from troubleshoot.models import Pattern
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -54,6 +57,7 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "remediation_search": {"error_message": "bells out of tune", "min_score": 0},
     "remediation_update": {"id": "{remediation}", "solution": "mine"},
     "index_cancel": {"job_id": "{run}"},
+    "index_repository": {"path": "{folder}"},
     "index_status": {"job_id": "{job}"},
     "repository_list": {},
     "repository_remove": {"path": "{folder}"},
@@ -75,6 +79,8 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "skill_restore": {"id": "{skill}", "version": "1.0.0"},
     "skill_search": {"query": "tuning the bells"},
     "skill_update": {"id": "{skill}", "content": "mine"},
+    "troubleshoot_continue": {"session_id": "{session}", "check": "{check}", "outcome": "unclear"},
+    "troubleshoot_feedback": {"session_id": "{session}", "worked": True, "fixed_by": "mine"},
 }
 # More ways to ask some of them.
 ALSO: list[tuple[str, dict[str, Any]]] = [
@@ -103,15 +109,11 @@ SHARED = {
     "tmkb_query",
     "upstream://{namespace}/{+uri}",
 }
-# A run needs a worker, a diagnosis is kept whatever it shows, and figures show no word of what is
-# foreign: their own tests ask as strangers.
-ELSEWHERE = {
-    "analytics_get",
-    "index_repository",
-    "troubleshoot",
-    "troubleshoot_continue",
-    "troubleshoot_feedback",
-}
+# Figures show no word of what is foreign: their own test asks as a stranger. A diagnosis is kept
+# whatever it shows: it has a test below.
+ELSEWHERE = {"analytics_get", "troubleshoot"}
+# A run that is not refused waits for a worker, which no test here has.
+WAITING = {"index_repository"}
 ADDRESSES = {
     "checkpoint://{checkpoint_id}": "checkpoint://{checkpoint}",
     "checkpoint://recent{?project_path,tag}": f"checkpoint://recent?project_path={FOREIGN}",
@@ -134,11 +136,11 @@ Fill = Callable[[Any], Any]
 
 
 @pytest.fixture
-def fill(call: Call, caller: Caller, tmp_path: Path) -> Fill:
+def fill(call: Call, caller: Caller, ann: User, tmp_path: Path) -> Fill:
     """Save a record of each kind in the foreign project; puts their ids into a question."""
     make_project(OURS)
     ids = save_foreign(call)
-    ids |= {"folder": str(tmp_path), **index_foreign(tmp_path, caller)}
+    ids |= {"folder": str(tmp_path), **index_foreign(tmp_path, caller), **diagnose(caller, ann)}
 
     def fill(question: Any) -> Any:
         text = json.dumps(question)
@@ -201,6 +203,19 @@ def index_foreign(folder: Path, caller: Caller) -> dict[str, str]:
     return {"job": str(started.job_id), "run": str(run.job_id)}
 
 
+def diagnose(caller: Caller, user: User) -> dict[str, str]:
+    """Return the ids of a diagnosis that the user got in the context `theirs`, and of its check."""
+    curating.save(Pattern(key="disk-full", **KNOWN["disk-full"]))
+    theirs = dataclasses.replace(
+        caller,
+        principal=auth.user_named(user.username).name,
+        entry=dataclasses.replace(caller.entry, name="theirs"),
+    )
+    asked = {"error_message": f"{DISK_FULL} {MARK}", "mode": "guided"}
+    found: Any = pipeline.call("troubleshoot", asked, theirs)
+    return {"session": found.session_id, "check": found.next_check.id}
+
+
 @pytest.fixture
 def token(fill: Fill, ann: User, make_context: MakeContext, token_of: MakeToken) -> dict[str, str]:
     """Return the headers of a user who may execute in `ours` and `theirs`."""
@@ -246,7 +261,7 @@ def test_every_operation_resource_and_prompt_is_walked() -> None:
 
 ALL_QUESTIONS = [*QUESTIONS.items(), *ALSO]
 READING = [one for one in ALL_QUESTIONS if operations.get(one[0]).effect == "read"]
-CHANGING = [one for one in ALL_QUESTIONS if one not in READING]
+CHANGING = [one for one in ALL_QUESTIONS if one not in READING and one[0] not in WAITING]
 
 
 def test_a_foreign_project_is_neither_seen_nor_changed(
@@ -285,6 +300,20 @@ def test_where_the_project_is_held_it_is_changed(
 
     assert answer.status_code == 200, answer.content
     assert database() != before
+
+
+def test_a_diagnosis_shows_a_foreign_fix_only_where_the_project_is_held(
+    fill: Fill, token: dict[str, str], post: Post
+) -> None:
+    asked = {"error_message": "BellError: bells out of tune"}
+
+    ours, theirs = (
+        post("troubleshoot", asked, token=token, context=name) for name in ("ours", "theirs")
+    )
+
+    assert (ours.status_code, theirs.status_code) == (200, 200)
+    assert MARK not in ours.content.decode()
+    assert MARK in theirs.content.decode()
 
 
 def test_what_does_not_exist_and_what_is_foreign_look_alike(
