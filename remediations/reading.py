@@ -46,8 +46,8 @@ def read(error_message: str, stack_trace: str, error_type: str = "") -> Reading:
     kind = error_type or fault.error_type
     error_line = _error_line(error_message)
     headline = faults.normalize(error_line)
-    focused = faults.normalize(faults.focus(printed))
-    details = focused.removeprefix(headline).strip()
+    focused = _focused(printed)
+    details = _below(headline, focused)
     return Reading(
         headline=headline,
         details=details if kind.lower() in printed.lower() else f"{kind}\n{details}".strip(),
@@ -56,6 +56,26 @@ def read(error_message: str, stack_trace: str, error_type: str = "") -> Reading:
         fingerprint=faults.fingerprint(fault, focused, kind),
         error_line=error_line,
     )
+
+
+def begins_with(error_message: str, stack_trace: str, read: Reading) -> bool:
+    """Return whether an error has the same error line and starts with the same output.
+
+    It may go on with output that the reading lacks.
+    """
+    headline = faults.normalize(_error_line(error_message))
+    if headline != read.headline or not read.details:
+        return headline == read.headline
+    details = _below(headline, _focused(_as_printed(error_message, stack_trace)))
+    return f"{details}\n".startswith(f"{read.details}\n")
+
+
+def _focused(printed: str) -> str:
+    return faults.normalize(faults.focus(printed))
+
+
+def _below(headline: str, focused: str) -> str:
+    return focused.removeprefix(headline).strip()
 
 
 def _as_printed(error_message: str, stack_trace: str) -> str:

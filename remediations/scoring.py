@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from contextd import faults
 from contextd.search import Hit, Weights
+from remediations import reading
 from remediations.models import Remediation
 from remediations.reading import Reading
 
@@ -54,9 +55,9 @@ class Scores:
 
 def score(read: Reading, hit: Hit, remediation: Remediation) -> Scores:
     overlap = faults.stack_overlap(read.calls, remediation.calls)
-    same_type = faults.same_type(read.error_type, remediation.error_type)
-    trust = trust_in(remediation)
     same = is_same(read, hit, remediation)
+    same_type = same or is_same_type(read, hit, remediation)
+    trust = trust_in(remediation)
     if same:
         meaning, wording = 1.0 if hit.cosine is not None else semantic(hit), 1.0
     else:
@@ -74,17 +75,37 @@ def score(read: Reading, hit: Hit, remediation: Remediation) -> Scores:
 
 
 def is_same(read: Reading, hit: Hit, remediation: Remediation) -> bool:
-    """Return whether the hit begins with the same error; the fix's length then must not count.
+    """Return whether the remediation is of this error; the fix's length then must not count.
 
-    A vague line alone, such as `Error: Command failed`, is not the same as one with more output.
+    Its own text is compared, since a hit is a part of it and has a long headline shortened.
     """
-    if not read.headline or read.headline != hit.headline:
+    if not hit.headline or not read.headline.startswith(hit.headline):
         return False
     if read.is_vague and not read.details:
-        return not remediation.stack_trace and "\n" not in remediation.error_message.strip()
-    # The caller who saved it may have named a type that is not printed.
-    printed = hit.text.removeprefix(f"{remediation.error_type}\n")
-    return hit.text.startswith(read.details) or printed.startswith(read.details)
+        return read.headline == hit.headline and is_alone(read, remediation)
+    # To read a long stack takes time; most that differ do so in the innermost call.
+    if read.calls and read.calls[:1] != tuple(remediation.calls[:1]):
+        return False
+    return reading.begins_with(remediation.error_message, remediation.stack_trace, read)
+
+
+def is_alone(read: Reading, remediation: Remediation) -> bool:
+    """Return whether a vague line is all that the remediation's error says.
+
+    A stack below it says where, not what. But a line without any informative word, such as
+    `Error: Command failed`, means something else wherever it has more output.
+    """
+    if faults.informative_words(read.headline):
+        return "\n" not in faults.focus(remediation.error_message, frames=0)
+    return not remediation.stack_trace and "\n" not in remediation.error_message.strip()
+
+
+def is_same_type(read: Reading, hit: Hit, remediation: Remediation) -> bool:
+    """Return whether the types are equal or related; a message may say it without naming a type."""
+    if faults.same_type(read.error_type, remediation.error_type):
+        return True
+    family = faults.family(read.error_type, read.headline)
+    return family is not None and family == faults.family(remediation.error_type, hit.headline)
 
 
 def has_line(remediation: Remediation, error_line: str) -> bool:

@@ -134,6 +134,7 @@ def test_errors_of_one_kind_are_one_family(name: str, text: str) -> None:
         ("ImportError", "ModuleNotFoundError"),
         ("ConnectionRefusedError", "ECONNREFUSED"),
         ("ECONNREFUSED", "connection refused"),
+        ("ECONNREFUSED", "requests.exceptions.ConnectionError"),
         ("NullPointerException", "System.NullReferenceException"),
         ("java.lang.NullPointerException", "nullpointerexception"),
         ("requests.exceptions.Timeout", "app.Timeout"),
@@ -163,6 +164,7 @@ def test_other_names_are_other_types(one: str, other: str) -> None:
 
 def test_a_message_goes_before_a_type() -> None:
     assert family("OSError", "[Errno 28] No space left on device") == "disk full"
+    assert family("ConnectionError", "[Errno 104] Connection reset by peer") == "connection reset"
     assert family("AttributeError", "'Cart' object has no attribute 'x'") == "no such member"
     assert family("AttributeError", "'NoneType' object has no attribute 'x'") == "null reference"
 

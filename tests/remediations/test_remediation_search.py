@@ -30,7 +30,7 @@ def test_the_example_of_the_specification_holds(call: Call) -> None:
     )
 
     found = call("remediation_search", error_message="connection refused", limit=5, min_score=0.6)
-    assert ids(found) == [saved.id]
+    assert [(match.id, match.error_type_match) for match in found.results] == [(saved.id, True)]
 
 
 def test_results_carry_what_was_saved_and_how_well_it_fits(call: Call, save: Save) -> None:
@@ -108,6 +108,36 @@ def test_a_line_that_says_nothing_is_not_the_same_as_one_with_more_output(
     assert ids(call("remediation_search", error_message="Error: Command failed")) == [alone]
 
 
+@pytest.mark.parametrize(
+    "line", ["KeyError: 'user_id'", "RuntimeError: timeout", "HTTP 503", "SIGSEGV", "deadlock"]
+)
+def test_a_line_with_one_informative_word_is_found_without_the_stack_it_was_saved_with(
+    call: Call, save: Save, line: str
+) -> None:
+    saved = save(line, stack_trace=f"{line}\n\tat com.acme.Cart.total(Cart.java:12)")
+    save(f"{line}\nnpm ERR! missing script: build")
+
+    found = call("remediation_search", error_message=line)
+    assert [(match.id, match.match_score) for match in found.results] == [(saved, 1)]
+
+
+def test_a_line_with_one_informative_word_is_found_in_a_message_with_its_stack(
+    call: Call, save: Save
+) -> None:
+    saved = save(TRACEBACK.format(line=10, article="pear"), error_type="KeyError")
+
+    assert ids(call("remediation_search", error_message="KeyError: 'pear'")) == [saved]
+
+
+@pytest.mark.parametrize("line", ["java.lang.NullPointerException", "Error", "exit code 1"])
+def test_a_line_without_an_informative_word_needs_the_stack_it_was_saved_with(
+    call: Call, save: Save, line: str
+) -> None:
+    save(line, stack_trace=f"{line}\n\tat com.acme.Cart.total(Cart.java:12)")
+
+    assert ids(call("remediation_search", error_message=line)) == []
+
+
 @pytest.mark.parametrize("solution", ["restart", "restart it and look at the queue. " * 40])
 def test_the_same_error_matches_fully_although_its_type_is_not_printed(
     call: Call, save: Save, solution: str
@@ -117,6 +147,45 @@ def test_the_same_error_matches_fully_although_its_type_is_not_printed(
 
     found = call("remediation_search", error_message="the queue is stuck", stack_trace=stack)
     assert [match.match_score for match in found.results] == [1]
+
+
+FRAME = """
+  File "/srv/shop/{0}.py", line {1}, in compute_{0}_of_the_customer
+    return self.{0}_repository.compute_for(customer_id, currency=self.configuration.currency)"""
+PARTS = ["views", "carts", "orders", "prices", "discounts", "currencies"]
+LONG_TRACE = (
+    "Traceback (most recent call last):"
+    + "".join(FRAME.format(part, line) for line, part in enumerate(PARTS, start=10))
+    + "\ndecimal.InvalidOperation: quantize result has too many digits"
+)
+NAMES = "alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november"
+LONG_LINE = "cannot start the frob daemon: " + ", ".join(
+    f"unit {name} has no socket" for name in NAMES.split()
+)
+SHORT_FIX = "Restart it."
+LONG_FIX = "Stop the daemon, remove its stale sockets, and start it again with --clean. " * 20
+
+
+@pytest.mark.parametrize("error", [LONG_TRACE, LONG_LINE])
+def test_the_same_long_error_matches_fully_whatever_the_length_of_its_fix(
+    call: Call, save: Save, error: str
+) -> None:
+    short, long = save(error, solution=SHORT_FIX), save(error, solution=LONG_FIX)
+
+    before = call("remediation_search", error_message=error).results
+    call("remediation_feedback", id=long, outcome="worked")
+    after = call("remediation_search", error_message=error)
+
+    assert [match.match_score for match in before] == [1, 1]
+    assert ids(after) == [long, short]
+
+
+def test_output_that_only_begins_alike_is_not_the_same(call: Call, save: Save) -> None:
+    save("the frob daemon died\nsaid exit code 137 of its child")
+
+    asked = "the frob daemon died\nsaid exit code 1"
+    found = call("remediation_search", error_message=asked)
+    assert found.results[0].match_score < 1
 
 
 def test_of_equal_matches_the_one_with_the_same_numbers_comes_first(call: Call, save: Save) -> None:
@@ -183,20 +252,28 @@ def test_a_stack_that_is_alike_is_said(call: Call, save: Save) -> None:
     assert ids(found)[0] == with_stack
 
 
-@pytest.mark.parametrize(
-    ("error_type", "is_kindred"),
-    [("ImportError", True), ("builtins.ModuleNotFoundError", True), ("KeyError", False)],
-)
-def test_a_type_of_the_same_family_is_said(
-    call: Call, save: Save, error_type: str, is_kindred: bool
-) -> None:
-    save("yaml is missing", error_type=error_type)
+NO_YAML = "ModuleNotFoundError: No module named 'yaml'"
 
-    found = call(
-        "remediation_search",
-        error_message="ModuleNotFoundError: No module named 'yaml'",
-        min_score=0,
-    )
+
+@pytest.mark.parametrize(
+    ("saved", "error_type", "asked", "is_kindred"),
+    [
+        ("yaml is missing", "ImportError", NO_YAML, True),
+        ("yaml is missing", "builtins.ModuleNotFoundError", NO_YAML, True),
+        ("yaml is missing", "KeyError", NO_YAML, False),
+        ("the queue is stuck", "QueueError", "the queue is stuck", True),
+        ("the queue is stuck", "QueueError", "the queue is very stuck", False),
+        ("the proxy is down", "ECONNREFUSED", "the proxy: connection refused", True),
+        ("the proxy: connection refused", "ProxyError", "the proxy said ECONNREFUSED", True),
+        ("the proxy: connection refused", "ProxyError", "the proxy: connection reset", False),
+    ],
+)
+def test_a_type_of_the_same_family_is_said_whether_it_is_printed_or_not(
+    call: Call, save: Save, saved: str, error_type: str, asked: str, is_kindred: bool
+) -> None:
+    save(saved, error_type=error_type)
+
+    found = call("remediation_search", error_message=asked, min_score=0)
     assert found.results[0].error_type_match is is_kindred
 
 

@@ -37,7 +37,7 @@ SYSTEM: tuple[Kind, ...] = (
     ),
     Kind(
         "connection refused",
-        types="ConnectionRefusedError ECONNREFUSED HttpHostConnectException",
+        types="ConnectionRefusedError ECONNREFUSED HttpHostConnectException ConnectionError",
         phrases=r"connection (?:was )?refused|actively refused|couldn't connect to server",
     ),
     Kind(
