@@ -1,30 +1,42 @@
 """Scores are ordered, bounded and fair; feedback moves a rank only the way it was meant."""
 
-from hypothesis import given
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from hypothesis import find, given
 from hypothesis import strategies as st
 
 from contextd.search import Hit
-from remediations import scoring
+from remediations import reading, scoring
 from remediations.models import Remediation
 from remediations.reading import Reading
 from remediations.scoring import Scores
 
-CALLS = st.lists(st.sampled_from(["a|x.py", "b|x.py", "c|y.py", "d|y.py"]), unique=True)
-TYPES = st.sampled_from(["KeyError", "ImportError", "ModuleNotFoundError", "Boom", ""])
 SHARES = st.floats(0, 1)
 COUNTS = st.integers(0, 1000)
+TYPES = st.sampled_from(["KeyError", "ImportError", "ModuleNotFoundError", "Boom", ""])
+MESSAGES = st.sampled_from(
+    ["KeyError", "KeyError: 'pear'", "the queue is stuck", "the queue is stuck\nat its exit", "503"]
+)
+STACKS = st.lists(st.sampled_from("abcd"), max_size=3, unique=True).map(
+    lambda names: "\n".join(f"\tat shop.Cart.{name}(Cart.java:12)" for name in names)
+)
+READINGS = st.builds(reading.read, MESSAGES, STACKS)
 
 
-def hit(cosine: float | None, lexical: float, trigram: float) -> Hit:
-    return Hit(1, "", "", 1, 1, score=0, cosine=cosine, lexical=lexical, trigram=trigram)
+def remediation_of(error_message: str, stack_trace: str, **fields: object) -> Remediation:
+    calls = reading.read(error_message, stack_trace).calls
+    return Remediation(
+        error_message=error_message, stack_trace=stack_trace, calls=list(calls), **fields
+    )
 
 
-HITS = st.builds(hit, st.none() | st.floats(-1, 1), SHARES, SHARES)
-READINGS = st.builds(Reading, st.just(""), st.just(""), TYPES, CALLS.map(tuple), st.just(""))
 REMEDIATIONS = st.builds(
-    Remediation,
+    remediation_of,
+    MESSAGES,
+    STACKS,
     error_type=TYPES,
-    calls=CALLS,
     seen_count=st.integers(1, 1000),
     worked=COUNTS,
     did_not_work=COUNTS,
@@ -32,11 +44,52 @@ REMEDIATIONS = st.builds(
 )
 
 
-@given(READINGS, HITS, REMEDIATIONS)
-def test_all_scores_are_between_0_and_1_and_the_match_is_made_of_the_two(
-    read: Reading, hit: Hit, remediation: Remediation
-) -> None:
-    scores = scoring.score(read, hit, remediation)
+@dataclass(frozen=True)
+class Case:
+    """A search, a remediation, and what the engine says of the two."""
+
+    read: Reading
+    remediation: Remediation
+    cosine: float | None
+    lexical: float
+    trigram: float
+
+    @property
+    def hit(self) -> Hit:
+        headline = reading.read(self.remediation.error_message, "").headline
+        return Hit(
+            record_id=1,
+            headline=headline,
+            text="",
+            first_line=1,
+            last_line=1,
+            score=0,
+            cosine=self.cosine,
+            lexical=self.lexical,
+            trigram=self.trigram,
+        )
+
+    @property
+    def branch(self) -> str:
+        if scoring.is_same(self.read, self.hit, self.remediation):
+            return "same"
+        return "vague" if self.read.is_vague else "similar"
+
+    def scores(self) -> Scores:
+        return scoring.score(self.read, self.hit, self.remediation)
+
+
+CASES = st.builds(Case, READINGS, REMEDIATIONS, st.none() | st.floats(-1, 1), SHARES, SHARES)
+
+
+@pytest.mark.parametrize("branch", ["same", "vague", "similar"])
+def test_the_cases_are_of_every_kind(branch: str) -> None:
+    assert find(CASES, lambda case: case.branch == branch).branch == branch
+
+
+@given(CASES)
+def test_all_scores_are_between_0_and_1_and_the_match_is_made_of_the_two(case: Case) -> None:
+    scores = case.scores()
 
     assert 0 <= scores.semantic <= 1
     assert 0 <= scores.string <= 1
@@ -45,13 +98,13 @@ def test_all_scores_are_between_0_and_1_and_the_match_is_made_of_the_two(
     assert 0 <= scores.match <= 1
 
 
-@given(READINGS, HITS, REMEDIATIONS, st.sampled_from(["worked", "did_not_work", "outdated"]))
+@given(CASES, st.sampled_from(["worked", "did_not_work", "outdated"]))
 def test_helpful_feedback_never_lowers_a_rank_and_the_other_never_raises_it(
-    read: Reading, hit: Hit, remediation: Remediation, outcome: str
+    case: Case, outcome: str
 ) -> None:
-    before = scoring.score(read, hit, remediation)
-    setattr(remediation, outcome, getattr(remediation, outcome) + 1)
-    after = scoring.score(read, hit, remediation)
+    before = case.scores()
+    setattr(case.remediation, outcome, getattr(case.remediation, outcome) + 1)
+    after = case.scores()
 
     if outcome == "worked":
         assert after.rank > before.rank
@@ -61,30 +114,24 @@ def test_helpful_feedback_never_lowers_a_rank_and_the_other_never_raises_it(
         assert after.match <= before.match
 
 
-@given(READINGS, HITS, REMEDIATIONS)
-def test_what_is_outdated_falls_further_than_what_failed_once(
-    read: Reading, hit: Hit, remediation: Remediation
-) -> None:
-    remediation.did_not_work += 1
-    failed = scoring.score(read, hit, remediation)
-    remediation.did_not_work -= 1
-    remediation.outdated += 1
+@given(CASES)
+def test_what_is_outdated_falls_further_than_what_failed_once(case: Case) -> None:
+    case.remediation.did_not_work += 1
+    failed = case.scores()
+    case.remediation.did_not_work -= 1
+    case.remediation.outdated += 1
 
-    assert scoring.score(read, hit, remediation).rank < failed.rank
+    assert case.scores().rank < failed.rank
 
 
-@given(READINGS, st.lists(SHARES, min_size=4, max_size=4), SHARES, SHARES, REMEDIATIONS)
-def test_more_in_common_is_never_a_worse_match(
-    read: Reading, bounds: list[float], lexical: float, trigram: float, remediation: Remediation
-) -> None:
-    low, _, _, high = sorted(bounds)
+@given(CASES, SHARES, st.sampled_from(["cosine", "lexical", "trigram"]))
+def test_more_in_common_is_never_a_worse_match(case: Case, share: float, part: str) -> None:
+    low, high = sorted([share, getattr(case, part) or 0.0])
 
-    def match(cosine: float, words: float, headline: float) -> float:
-        return scoring.score(read, hit(cosine, words, headline), remediation).match
+    def match(value: Any) -> float:
+        return replace(case, **{part: value}).scores().match
 
-    assert match(low, lexical, trigram) <= match(high, lexical, trigram)
-    assert match(lexical, low, trigram) <= match(lexical, high, trigram)
-    assert match(lexical, trigram, low) <= match(lexical, trigram, high)
+    assert match(low) <= match(high)
 
 
 def test_equal_matches_are_decided_by_what_is_known_to_work_then_by_how_often_it_was_seen() -> None:
@@ -98,13 +145,12 @@ def test_equal_matches_are_decided_by_what_is_known_to_work_then_by_how_often_it
 def test_the_engine_orders_by_the_same_numbers_but_for_boosts_and_feedback() -> None:
     read = Reading("turbine 4 lost its cooling", "", "", (), "", "")
     remediation = Remediation(error_type="Boom")
-    weak, strong = hit(0.5, 0.2, 0.1), hit(0.3, 0.4, 0.6)
 
-    for one in (weak, strong):
+    for cosine, lexical, trigram in [(0.5, 0.2, 0.1), (0.3, 0.4, 0.6)]:
         engine = (
-            scoring.WEIGHTS.meaning * (one.cosine or 0)
-            + scoring.WEIGHTS.words * one.lexical
-            + scoring.WEIGHTS.headline * one.trigram
+            scoring.WEIGHTS.meaning * cosine
+            + scoring.WEIGHTS.words * lexical
+            + scoring.WEIGHTS.headline * trigram
         )
-        match = scoring.score(read, one, remediation).match
+        match = Case(read, remediation, cosine, lexical, trigram).scores().match
         assert abs(match - scoring.MEANING / 2 - engine) < 1e-9
