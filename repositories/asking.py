@@ -17,8 +17,16 @@ _STEP = r"(?:[\w.@$+~-]|\[[^\]\s/]*\]|\([^)\s/]*\))"
 _PATH = re.compile(rf"{_STEP}*(?:/{_STEP}+)+")
 _FILE = re.compile(rf"{_STEP}+")
 _LIKE_A_PATH = re.compile(r"\S+|.*[/.][^\s/.]+")
-_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|#|\\)[A-Za-z_$][\w$]*)*[?!]?")
-_LIKE_CODE = re.compile(r"[A-Za-z0-9]_|_[A-Za-z0-9]|[a-z0-9][A-Z]|[.#\\]|::|->")
+_PART = r"(?:[^\W\d]|\$)[\w$]*(?:-[^\W\d]\w*)*"
+_NAME = re.compile(rf"{_PART}(?:(?:\.|::|->|#|\\){_PART})*[?!]?")
+_LIKE_CODE = re.compile(r"[A-Za-z0-9]_|_[A-Za-z0-9]|[a-z0-9][A-Z]|[a-z]-[A-Z]|[.#\\]|::|->")
+_ABBREVIATION = re.compile(r"(?:\w\.)+\w")
+_DECLARED = re.compile(
+    r"\b(?:class|def|enum|fn|func|function|impl|interface|module|struct|trait|type)"
+    rf"\s+({_PART})\W*$"
+)
+_ARITY = re.compile(rf"(?<![\w/])((?:{_PART}\.)+{_PART}[?!]?)/\d{{1,2}}(?![\w/.])")
+"""Elixir and Erlang write the number of arguments behind the name of a function."""
 _QUOTED = re.compile(r"`([^`]+)`")
 _CALLED = re.compile(r"([A-Za-z_$][\w$.:]*)\(\)")
 _PLACE = re.compile(r"(?::\d+){1,2}(?!\w)|#L\d+(?:-L?\d+)?")
@@ -50,7 +58,7 @@ class Named:
 
 
 def named_in(query: str) -> Named:
-    query = _PLACE.sub("", query).strip()
+    query = _ARITY.sub(r"\1", _PLACE.sub("", query)).strip()
     with_slashes = _BACKSLASH.sub("/", query)
     with_folders = [path.rstrip(".") for path in _PATH.findall(with_slashes)]
     without_paths = _PATH.sub(" ", with_slashes)
@@ -67,12 +75,13 @@ def named_in(query: str) -> Named:
 
 def _identifiers(words: Iterable[str], query: str, *, is_single: bool) -> list[str]:
     """Return words that look like code, are marked as code, or are the whole query."""
-    marked = [*_QUOTED.findall(query), *_CALLED.findall(query)]
+    marked = [*_QUOTED.findall(query), *_CALLED.findall(query), *_DECLARED.findall(query)]
     as_code = {word for text in marked for word in _WORD.findall(text)}
     found = [
         _code_in(word)
         for word in words
         if _NAME.fullmatch(word.removeprefix("."))
+        and not _ABBREVIATION.fullmatch(word)
         and (is_single or _LIKE_CODE.search(word[1:]) or word.removeprefix(".") in as_code)
         and (word.startswith(".") or not _is_file_name(word))
     ]

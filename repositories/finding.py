@@ -266,7 +266,8 @@ def _defining(identifiers: Sequence[str]) -> Q:
     for identifier in identifiers:
         *above, last = identifier.split(".")
         if above:
-            condition |= Q(symbols__contains=[last], path__contains=above[-1])
+            part = rf"(^|[/._-]){re.escape(above[-1])}([/._-]|$)"
+            condition |= Q(symbols__contains=[last], path__regex=part)
     return condition
 
 

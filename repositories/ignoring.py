@@ -13,7 +13,6 @@ from repositories import rules
 
 MAX_BYTES = 1_000_000
 MAX_CACHED_FOLDERS = 10_000
-_EVERY_FOLDER_BELOW = re.compile(r"/\*\*/(?=[ \r]*$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +111,8 @@ def _ensure_readable(status: os.stat_result) -> None:
 
 def _parsed(line: str) -> Sequence[Pattern]:
     """Return the pattern of a line; none if it is a comment or invalid."""
-    below = _EVERY_FOLDER_BELOW.sub("/**/*/", line)  # pathspec takes it for the folder itself
     try:
-        parsed = rules.patterns([below]).patterns
+        parsed = rules.patterns([line]).patterns
     except ValueError:
         return ()
     return [

@@ -1,7 +1,7 @@
 """Default rules for excluding files from an index."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import PurePosixPath
 
@@ -28,19 +28,20 @@ class Reason(StrEnum):
     CLONE = "other_repository"
 
 
-# Lower case, since paths are compared in lower case.
+# Lower case, since paths are compared in lower case. Patterns without `/` are for names of files:
+# a folder `Acme.Db` holds source code.
 BY_NAME: dict[Reason, str] = {
     Reason.SECRET: """
-        .env* *.env !.env.example !.env.sample !.env.template !.env.dist !.env.defaults
-        !example.env !sample.env !template.env
+        .env* *.env .env*/ !.env*.example !.env*.sample !.env*.template !.env.dist
+        !.env.defaults !.env*.d.ts !example.env !sample.env !template.env
         *.pem *.key *.p12 *.pfx *.jks *.keystore *.kdbx *.ppk *.ovpn
         *.keytab *gcp-key*.json *service-key*.json ssh_host_*_key
         id_rsa* id_dsa* id_ecdsa* id_ed25519* .ssh/ .gnupg/ .aws/ .azure/ .kube/
         .netrc _netrc .npmrc .pypirc .pgpass .htpasswd .git-credentials .my.cnf .vault-token
-        **/.docker/config.json .dockercfg kubeconfig !kubeconfig/ credentials !credentials/
+        **/.docker/config.json .dockercfg kubeconfig credentials
         .credentials* *credentials.json *credentials.yml *credentials.yaml *credentials.csv
         *credentials.ini *credentials.toml *credentials.txt *credentials.xml *credentials.conf
-        *credentials.properties *_credentials !*_credentials/ client_secret*.json
+        *credentials.properties *_credentials client_secret*.json
         *firebase-adminsdk*.json service-account*.json service_account*.json serviceaccount*.json
         .secrets .secrets/ secret.json secret.yml secret.yaml secret.toml
         *secrets.json *secrets.yml *secrets.yaml *secrets.toml
@@ -73,8 +74,22 @@ BY_NAME: dict[Reason, str] = {
     """,
     Reason.MINIFIED: "*.min.js *.min.css *.min.mjs *-min.js *-min.css *.bundle.js",
 }
-_SPECS = [(reason, GitIgnoreSpec.from_lines(globs.split())) for reason, globs in BY_NAME.items()]
-_SECRETS = dict(_SPECS)[Reason.SECRET]
+
+
+class Names:
+    """Patterns for the names of files, and for their paths."""
+
+    def __init__(self, globs: Sequence[str]) -> None:
+        self._of_files = GitIgnoreSpec.from_lines(glob for glob in globs if "/" not in glob)
+        self._of_paths = GitIgnoreSpec.from_lines(glob for glob in globs if "/" in glob)
+
+    def match(self, path: str) -> bool:
+        """Return whether a path in lower case matches; that of a folder ends with `/`."""
+        name = path.rpartition("/")[2]
+        return self._of_paths.match_file(path) or self._of_files.match_file(name)
+
+
+_NAMES = {reason: Names(globs.split()) for reason, globs in BY_NAME.items()}
 _COPY_SUFFIXES = re.compile(r"(?:~|\.(?:bak|backup|copy|enc|local|old|orig|save|\d+))+$")
 _LIKE_A_TOKEN = re.compile(r"[\w-]{16}")
 
@@ -90,16 +105,19 @@ CLASSES = {
     "xdigit": "0-9a-fA-F",
 }
 """The character classes of git patterns, such as `[[:digit:]]`."""
+_EVERY_FOLDER_BELOW = re.compile(r"/\*\*/(?=[ \r]*$)")
+"""A last `/**/`, which git takes for the folders below, and pathspec for the folder itself."""
 _BRACKETS = re.compile(r"\[[!^]?\]?(?:\[:\w+:\]|[^\]])*\]")
 _FIRST_BRACKET = re.compile(r"^([!^]?)\[(?!-)(.+)$", re.DOTALL)
 _CLASS = re.compile(r"\[:(\w+):\]")
 
 HEAD_CHARACTERS = 2000
 _GENERATED = re.compile(
-    r"@generated\b|\bcode generated\b.{0,80}\bdo not edit"
+    r"^\W{0,20}(?:this file is )?(?:automatically )?@generated(?![\w/'\"-])"
+    r"|\bcode generated\b.{0,80}\bdo not edit"
     r"|\b(?:auto-?generated|generated automatically|automatically generated)\b[^\n]{0,80}"
     r"(?:do not|don't) (?:edit|modify|change)",
-    re.IGNORECASE | re.DOTALL,
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 _PRIVATE_KEY = re.compile(r"\s*-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY")
 
@@ -110,13 +128,13 @@ MAX_MEAN_LINE_CHARACTERS = 400
 
 def by_name(path: str) -> Reason | None:
     lowered = path.lower()
-    return next((reason for reason, spec in _SPECS if spec.match_file(lowered)), None)
+    return next((reason for reason, names in _NAMES.items() if names.match(lowered)), None)
 
 
 def is_secret(path: str) -> bool:
     """Return whether the name marks a secret or its copy, or is itself a credential."""
     lowered = path.lower()
-    if any(map(_SECRETS.match_file, {lowered, _COPY_SUFFIXES.sub("", lowered)})):
+    if any(map(_NAMES[Reason.SECRET].match, {lowered, _COPY_SUFFIXES.sub("", lowered)})):
         return True
     return bool(_LIKE_A_TOKEN.search(path) and redaction.redact(path).findings)
 
@@ -143,8 +161,9 @@ def _is_packed(path: str, text: str) -> bool:
 
 def patterns(globs: Iterable[str]) -> GitIgnoreSpec:
     """Parse lines as in .gitignore. Raises ValueError for one that is invalid in git."""
+    below = (_EVERY_FOLDER_BELOW.sub("/**/*/", glob) for glob in globs)
     try:
-        return GitIgnoreSpec.from_lines(_BRACKETS.sub(_without_classes, glob) for glob in globs)
+        return GitIgnoreSpec.from_lines(_BRACKETS.sub(_without_classes, glob) for glob in below)
     except re.error as error:
         raise ValueError(str(error)) from None
 

@@ -26,6 +26,11 @@ FILES = {
     "cart.rb": "module Shop\n  class Cart\n    def empty_now?\n    end\n  end\nend\n",
     "box.go": "package box\n\nfunc (s *Server) RunNow() {\n}\n",
     "Shop.java": "package com.acme;\nclass Shop {\n  void cancelOrder() {\n  }\n}\n",
+    "cart.ps1": "function Get-Cart {\n    1\n}\n",
+    "cart.ex": "defmodule Shop.Till do\n  def close(x) do\n    x\n  end\nend\n",
+    "geld.py": "def überweisung():\n    return 1\n",
+    "session.py": "class Session:\n    pass\n",
+    "ge/plain.py": "def g():\n    return 1\n",
     "main.tf": 'resource "aws_instance" "webby" {\n}\n',
 }
 
@@ -59,6 +64,12 @@ QUERIES = {
     "models.Book.cancel_it": "app/models.py",
     "self.cancel_it": "app/models.py",
     "aws_instance.webby": "main.tf",
+    "Get-Cart": "cart.ps1",
+    "what does Get-Cart return": "cart.ps1",
+    "Shop.Till.close/1": "cart.ex",
+    "überweisung": "geld.py",
+    "class Session": "session.py",
+    "plain.g": "ge/plain.py",
 }
 
 
@@ -66,6 +77,13 @@ def test_each_comes_first(first: None, call: Call) -> None:
     for query, path in QUERIES.items():
         best = call("repository_search", query=query, top_k=1).results[0]
         assert (query, best.path, best.exact) == (query, path, True)
+
+
+@pytest.mark.parametrize("query", ["retry, e.g. with a pause", "i.e. the page", "lain.g"])
+def test_an_abbreviation_or_a_part_of_a_name_names_nothing(
+    first: None, call: Call, query: str
+) -> None:
+    assert not any(found.exact for found in call("repository_search", query=query).results)
 
 
 @pytest.mark.parametrize(
