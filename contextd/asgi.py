@@ -56,6 +56,7 @@ async def lifespan(receive: Receive, send: Send) -> None:
 
 
 def announce_shutdown() -> None:
+    web.note_end()
     signals.serving_ends.send_robust(lifespan)
 
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (recognised, not bound to)
 _ANSWER_SECONDS = 5
 _started_at: datetime | None = None
+_is_ending = False
 
 
 class Life(BaseModel):
@@ -28,6 +29,17 @@ def note_start() -> None:
     """Record the start; the web process calls this when it begins to serve."""
     global _started_at
     _started_at = datetime.now(UTC)
+
+
+def note_end() -> None:
+    """Record that this process has been asked to end."""
+    global _is_ending
+    _is_ending = True
+
+
+def is_ending() -> bool:
+    """Return whether calls of this process may be cancelled because it ends."""
+    return _is_ending
 
 
 def on_shutdown(notify: Callable[[], object]) -> None:

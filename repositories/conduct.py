@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from contextd import following, jobs, limits
+from contextd import following, jobs, limits, web
 from contextd.callers import Caller
 from contextd.conversations import Conversation
 from contextd.errors import Busy
@@ -26,6 +26,8 @@ async def index(caller: Caller, asked: Mapping[str, Any], talk: Conversation) ->
         started = await asyncio.shield(starting)
         await following.follow(started.job_id, talk, limits.time_left() - SPARED_SECONDS)
     except asyncio.CancelledError:
+        if web.is_ending():  # nobody has asked to cancel, and the run is another process's
+            raise
         await asyncio.shield(asyncio.create_task(_withdraw(starting, talk)))
         raise
     state = await _when_free(talk, partial(services.outcome, caller, started.job_id))

@@ -168,6 +168,8 @@ def conditions_of(globs: Sequence[str]) -> list[tuple[bool, str]]:
     """Return patterns for the database, each with whether it includes files. Raises Invalid."""
     found = []
     for glob in globs:
+        if glob.lstrip("!").startswith("./"):
+            raise Invalid(f"paths has {glob!r}, which matches nothing: omit ./", field="paths")
         try:
             (pattern,) = rules.patterns([glob]).patterns
         except ValueError as error:

@@ -77,7 +77,7 @@ _DECLARING = """
 expression_statement const_declaration var_declaration var_spec_list field_declaration
 variable_declaration lexical_declaration export_statement declaration_command class_body
 field_declaration_list declaration_list declaration static_final_declaration_list block
-assignment_expression object
+assignment_expression object statement
 """
 DECLARING = frozenset(_DECLARING.split())
 LISTS = frozenset({"pattern_list", "tuple_pattern", "variable_list", "variable_declaration"})

@@ -91,7 +91,7 @@ class Run:
 
     def go(self) -> Tally:
         listed = listing.files_in(self._root)
-        self._tally.skipped += Counter({Reason.CLONE: listed.clones})
+        self._tally.skipped += listed.skipped
         for folder, error in listed.failures.items():
             self._fail_to_read(folder, error)
         for batch in in_batches(self._changed(oldest_first(self._root, listed.paths))):

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -32,18 +33,18 @@ class Listing:
     """Paths relative to a root, with `/`; some may be deleted, links or not files.
 
     `failures` has the folders that could not be listed completely, `.` for the root, with the
-    reason: they or their ignore files cannot be read. `clones` is the number of repositories
-    inside that are not submodules; their files are not listed.
+    reason: they or their ignore files cannot be read. `skipped` counts folders whose files are not
+    listed: repositories inside that are not submodules, and outside of git vendored ones.
     """
 
     paths: list[str] = field(default_factory=list)
-    clones: int = 0
+    skipped: Counter[Reason] = field(default_factory=Counter)
     failures: dict[str, str] = field(default_factory=dict)
 
     def add(self, folder: str, inner: "Listing") -> None:
         """Add the listing of a folder in this one."""
         self.paths += [f"{folder}/{path}" for path in inner.paths]
-        self.clones += inner.clones
+        self.skipped += inner.skipped
         for path, error in inner.failures.items():
             self.failures[str(PurePosixPath(folder, path))] = error
 
@@ -59,7 +60,7 @@ def files_in(root: Path) -> Listing:
     listing = Listing(failures=by_git.failures)
     for path in by_git.paths:
         if path.endswith("/"):
-            listing.clones += 1
+            listing.skipped[Reason.CLONE] += 1
         elif os.path.isdir(root / path) and not os.path.islink(root / path):
             if roots.is_real(root / path):
                 listing.add(path, files_in(root / path))
@@ -151,13 +152,15 @@ def _walk(root: Path) -> Listing:
         folder = folders.pop()
         try:
             files, inner = _sorted_entries(root, folder, ignores)
+            reasons = {path: _reason_to_skip(root, path, ignores) for path in inner}
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
             listing.failures[folder or "."] = error.strerror or str(error)
         else:
             listing.paths += files
-            folders += inner
+            listing.skipped.update(reason for reason in reasons.values() if reason)
+            folders += [path for path, reason in reasons.items() if reason is None]
     return listing
 
 
@@ -170,13 +173,14 @@ def _sorted_entries(root: Path, folder: str, ignores: Ignores) -> tuple[list[str
         }
     files = [path for path, is_folder in known.items() if not (is_folder or ignores.verdict(path))]
     folders = [path for path, is_folder in known.items() if is_folder]
-    return files, [path for path in folders if not _is_left_out(ignores, path)]
+    return files, [path for path in folders if not ignores.verdict(path, is_folder=True)]
 
 
-def _is_left_out(ignores: Ignores, folder: str) -> bool:
-    """Return whether an ignore file or our own rules exclude the folder, to skip huge trees."""
-    verdict = ignores.verdict(folder, is_folder=True)
-    if verdict is None and rules.by_name(f"{folder}/") is Reason.VENDORED:
-        is_included = ignores.verdict_within(folder, is_folder=True) is False
-        return not (is_included or ignores.re_includes_below(folder))
-    return bool(verdict)
+def _reason_to_skip(root: Path, folder: str, ignores: Ignores) -> Reason | None:
+    """Return why nothing in a folder is listed, to skip huge trees and other repositories."""
+    if os.path.lexists(root / folder / ".git"):
+        return Reason.CLONE
+    if rules.by_name(f"{folder}/") is not Reason.VENDORED:
+        return None
+    is_included = ignores.verdict_within(folder, is_folder=True) is False
+    return None if is_included or ignores.re_includes_below(folder) else Reason.VENDORED

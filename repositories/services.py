@@ -275,8 +275,13 @@ def forget(repository: Repository) -> int:
         with limits.transaction():
             indexing.forget_files(keys)
         number += len(keys)
-    repository.delete()
-    return number
+    with limits.transaction():
+        # A run that began meanwhile is part of what is deleted; its files are forgotten first.
+        Repository.objects.select_for_update().filter(pk=repository.pk).first()
+        late = list(repository.files.values_list("pk", flat=True))
+        indexing.forget_files(late)
+        repository.delete()
+    return number + len(late)
 
 
 def find(

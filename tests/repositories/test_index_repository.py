@@ -1,7 +1,5 @@
 """The tool waits for a run, reports progress, and leaves a long run to the worker."""
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -12,21 +10,18 @@ import pytest
 from celery import current_app
 from django.core.management import call_command
 from django.db import connection
-from django.utils import timezone
 
 from contextd import jobs, pipeline
 from contextd.callers import Caller
 from contextd.conversations import Alone
 from contextd.errors import Busy, Internal
 from contextd.models import Job
-from contextd.search.models import Collection, Passage, Posting, TermCount
 from repositories import conduct, services
-from repositories.models import Repository, SourceFile
+from repositories.models import Repository
 from tests.clients import MODERN_VERSION, over_http, structure_of
-from tests.conftest import Call
 from tests.contextd import test_mcp_tasks as tasks
-from tests.repositories.conftest import Folder, Index, found
-from tests.server import ROOT, Server
+from tests.repositories.conftest import Folder, Index
+from tests.server import Server
 from tests.waiting import wait_for
 
 CODE = "def zeppelin_{0}():\n    return {0}\n"
@@ -272,37 +267,6 @@ def test_a_client_that_knows_tasks_comes_back(http: httpx2.Client, shop: Folder)
 
     assert handle["resultType"] == "task"
     assert task["result"]["structuredContent"]["files_indexed"] == 3
-
-
-def test_a_process_that_is_killed_leaves_nothing_twice_and_nothing_out(
-    environment: Mapping[str, str], folder: Folder, index: Index, call: Call
-) -> None:
-    folder.write({f"{n}.py": CODE.format(n) for n in range(400)})
-    command = [sys.executable, "manage.py", "index_repo", str(folder.path)]
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=as_served(environment),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        wait_for(SourceFile.objects.exists)
-        process.kill()
-    job = Job.objects.get()
-    indexed = SourceFile.objects.count()
-    Job.objects.update(leased_until=timezone.now())
-
-    assert (job.state, 0 < indexed < 400) == (Job.State.RUNNING, True)
-    assert jobs.sweep() == 1
-    services.index(job.pk)
-
-    job.refresh_from_db()
-    assert (job.state, job.attempts) == (Job.State.DONE, 2)
-    assert (job.outcome["unchanged"], job.outcome["added"]) == (indexed, 400 - indexed)
-    assert SourceFile.objects.count() == Passage.objects.count() == 400
-    assert Collection.objects.get().passages == 400
-    assert sum(TermCount.objects.values_list("passages", flat=True)) == Posting.objects.count()
-    assert found(call, "zeppelin_7")[0] == "7.py"
 
 
 def test_the_command_shows_what_was_found(

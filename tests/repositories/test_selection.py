@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from contextd.errors import Invalid
-from repositories import listing
+from repositories import indexing, listing
 from repositories.reading import Reader, Skipped
 from repositories.rules import Reason
 from tests.conftest import Call
@@ -78,6 +78,27 @@ def test_submodules_are_indexed_and_other_clones_inside_are_not(
 
     assert report.skipped == {Reason.CLONE: 1}
     assert indexed() == {".gitmodules", "library/lib.py"}
+
+
+def test_a_folder_without_git_counts_what_it_leaves_out(folder: Folder, index: Index) -> None:
+    folder.write({"a.py": CODE, "clone/b.py": CODE, "node_modules/c.js": CODE, "x/venv/d.py": CODE})
+    Folder(folder.path / "clone").git("init", "-q")
+
+    report = index(folder)
+
+    assert report.skipped == {Reason.CLONE: 1, Reason.VENDORED: 2}
+    assert indexed() == {"a.py"}
+
+
+def test_what_changed_last_is_embedded_first(folder: Folder) -> None:
+    for number, name in enumerate(["new.py", "old.py", "newest.py"]):
+        folder.write({name: CODE})
+        changed_at = 1_000_000 + [5, 1, 9][number]
+        os.utime(folder.path / name, (changed_at, changed_at))
+
+    # The newest passages are embedded first, so the last change is stored last.
+    order = indexing.oldest_first(folder.path, ["new.py", "old.py", "newest.py", "gone.py"])
+    assert order == ["gone.py", "old.py", "new.py", "newest.py"]
 
 
 def test_a_submodule_behind_a_link_is_not_listed(clone: Folder, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`manage.py index_repo PATH`: index a repository now, and show the progress."""
 
+import sys
 import threading
 from argparse import ArgumentParser
 from typing import Any
@@ -16,6 +17,8 @@ from contextd.models import Job
 from repositories import services
 
 MAX_NOTE_CHARACTERS = 60
+INTERRUPTED = 130
+"""The exit code of programs that end with Ctrl-C."""
 
 
 class Command(BaseCommand):
@@ -29,9 +32,19 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=folder)
         parser.add_argument(
-            "--include", nargs="*", default=[], help="index only matching files: 'src/**'"
+            "--include",
+            action="append",
+            default=[],
+            metavar="PATTERN",
+            help="index only matching files: 'src/**'; may be repeated",
         )
-        parser.add_argument("--exclude", nargs="*", default=[], help="skip matching files")
+        parser.add_argument(
+            "--exclude",
+            action="append",
+            default=[],
+            metavar="PATTERN",
+            help="skip matching files; may be repeated",
+        )
         parser.add_argument(
             "--max-file-size", type=int, default=1024 * 1024, help="maximum size of a file in bytes"
         )
@@ -51,6 +64,9 @@ class Command(BaseCommand):
             state = services.outcome(caller, started.job_id)
         except ContextdError as error:
             raise CommandError(error.message) from None
+        except KeyboardInterrupt:
+            self.stderr.write("Stopped; the next run of this command resumes from here.")
+            sys.exit(INTERRUPTED)
         for line in services.summary(state):
             self.stdout.write(line)
 
