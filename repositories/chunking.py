@@ -14,6 +14,9 @@ ROOM = 900
 MAX_SYMBOLS = 20_000
 MAX_TOGETHER = 6
 HEADED = {"markdown", "rst"}
+COMPONENTS = {"svelte", "vue"}
+_SCRIPT = re.compile(r"<script\b[^>]*>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
+_NOT_A_BREAK = re.compile(r"[^\n]")
 _ABOVE = re.compile(r"\s*(?://|#|/\*|\*|--|;|%|@|<!--)")
 
 
@@ -38,6 +41,8 @@ def cut(text: str, language: str) -> CutFile:
     lines = text.split("\n")
     if language in HEADED:
         outlined = headings.outline(lines, language)
+    elif language in COMPONENTS:
+        outlined = grammar.outline(_scripts_of(text), "typescript")
     elif language in grammar.LANGUAGES:
         outlined = grammar.outline(text, language)
     else:
@@ -49,6 +54,16 @@ def cut(text: str, language: str) -> CutFile:
     named = () if language in HEADED else (*outlined.whole.names(), *outlined.variables)
     names = list(dict.fromkeys(named))
     return CutFile(chunks, names[:MAX_SYMBOLS])
+
+
+def _scripts_of(text: str) -> str:
+    """Return the text with everything outside of its scripts blank, so that lines stay."""
+    blank = _NOT_A_BREAK.sub(" ", text)
+    pieces, position = [], 0
+    for script in _SCRIPT.finditer(text):
+        pieces += [blank[position : script.start(1)], script[1]]
+        position = script.end(1)
+    return "".join([*pieces, blank[position:]])
 
 
 def _joined(lines: Sequence[str], unit: "Unit") -> str:

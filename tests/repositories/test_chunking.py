@@ -107,6 +107,14 @@ def test_small_neighbours_share_a_chunk_and_tell_all_their_names() -> None:
         ("a.lua", "function M.go()\n  return 1\nend\n", ["M.go"]),
         ("run", "#!/usr/bin/env bash\ngo() {\n  echo\n}\n", ["go"]),
         ("a.tf", 'resource "aws_instance" "web" {\n}\n', ["resource aws_instance web"]),
+        (
+            "a.vue",
+            "<template>\n <b @click='add'>x</b>\n</template>\n"
+            "<script setup lang='ts'>\nfunction addToCart(n: number) {\n  return n\n}\n</script>\n"
+            "<style>b { color: red }</style>\n",
+            ["addToCart"],
+        ),
+        ("a.svelte", "<script>\nlet total = 1\n</script>\n<p>{total}</p>\n", ["total"]),
         ("a.sql", "CREATE TABLE users (id int);\nCREATE VIEW v AS SELECT 1;\n", ["users", "v"]),
         ("a.proto", "message Foo {\n  string a = 1;\n}\n", ["Foo"]),
         (

@@ -124,6 +124,8 @@ def test_by_path_and_language(
 
 
 def test_a_glob_that_is_none_is_named(call: Call) -> None:
+    with pytest.raises(Invalid, match=r"paths has '\./src/\*', which matches nothing: omit \./"):
+        call("repository_search", query="x", paths=["./src/*"])
     with pytest.raises(Invalid, match="paths has an invalid pattern"):
         call("repository_search", query="x", paths=["!"])
 
