@@ -6,6 +6,12 @@ from pathlib import Path
 
 # The folder may belong to another user. None of its settings may start a program.
 GIT = ("git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
+SAFE = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",  # a partial clone would start its remote's program
+    "LC_ALL": "C",
+}
 TRACKED = ("ls-files", "-z", "--cached")
 NOT_IGNORED = (*TRACKED, "--others", "--exclude-standard")
 
@@ -16,7 +22,7 @@ def ask(folder: Path, *arguments: str, seconds: float) -> "subprocess.CompletedP
     return subprocess.run(  # noqa: S603  (no shell, and no argument comes from a caller)
         [*GIT, *arguments],
         cwd=folder,
-        env={**environment, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"},
+        env=environment | SAFE,
         capture_output=True,
         timeout=seconds,
         check=False,
