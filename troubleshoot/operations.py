@@ -252,7 +252,12 @@ class RateDiagnosis(Request):
     """Report whether a hypothesis of a troubleshooting was right and its fix worked."""
 
     session_id: SessionId
-    worked: Annotated[bool, Field(description="The fix of this hypothesis removed the error")]
+    worked: Annotated[
+        bool,
+        Field(
+            description="The fix of this hypothesis removed the error; false if something else did"
+        ),
+    ]
     hypothesis: Annotated[
         Filled | None,
         Field(max_length=100, description="Id of the hypothesis; default: the root cause"),
@@ -283,7 +288,7 @@ class OfferedRemediation(Result):
 class DiagnosisRated(Written):
     session_id: str
     status: Annotated[str, Field(description="solved, unsolved or open")]
-    hypothesis: Annotated[str | None, Field(description="The hypothesis that was rated")]
+    hypothesis: Annotated[str | None, Field(description="The rated hypothesis; null if none was")]
     success_rate: Annotated[
         float | None, Field(description="Of its fix, by all ratings; null if none are kept")
     ]

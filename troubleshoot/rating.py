@@ -46,7 +46,7 @@ def rate(
     with limits.transaction():
         visible = Diagnosis.objects.visible_to(caller).select_for_update()
         diagnosis = get_record(visible, session_id)
-        rated = _named(diagnosis, hypothesis, fixed_by)
+        rated = _named(diagnosis, hypothesis)
         success_rate = _judge(caller, diagnosis, rated, worked) if rated else None
         _close(diagnosis, worked, fixed_by)
         # After the remediation that may be rated with it: what was searched for is the diagnosis.
@@ -61,7 +61,7 @@ def rate(
         success_rate=success_rate,
         remediation_id=str(saved.remediation.pk) if saved else None,
         offer=None if saved else offer,
-        notice=saved.notice if saved else None,
+        notice=_notice(diagnosis, rated, saved),
     )
 
 
@@ -75,18 +75,32 @@ def _may_save(caller: Caller, fixed_by: str) -> None:
         )
 
 
-def _named(diagnosis: Diagnosis, hypothesis: str | None, fixed_by: str) -> str | None:
-    """Return the rated hypothesis: by default the root cause, unless something else fixed it."""
+def _named(diagnosis: Diagnosis, hypothesis: str | None) -> str | None:
+    """Return the rated hypothesis, by default the root cause; None if that is unknown."""
     if hypothesis is None:
         best = services.progress(diagnosis).narrowed.best
-        return best.id if best and not fixed_by.strip() else None
-    ids = [one["id"] for one in diagnosis.hypotheses]
-    if hypothesis not in ids:
-        names = ", ".join(ids) or "it has none"
+        return best.id if best else None
+    if hypothesis not in (one["id"] for one in diagnosis.hypotheses):
+        names = _ids(diagnosis) or "it has none"
         raise Invalid(
             f"hypothesis {hypothesis!r} is not one of this session: {names}", field="hypothesis"
         )
     return hypothesis
+
+
+def _ids(diagnosis: Diagnosis) -> str:
+    return ", ".join(one["id"] for one in diagnosis.hypotheses)
+
+
+def _notice(
+    diagnosis: Diagnosis, rated: str | None, saved: remediations.Saved | None
+) -> str | None:
+    notices = [saved.notice] if saved and saved.notice else []
+    if rated is None:
+        notices.append("No hypothesis was rated, since the root cause is unknown.")
+    if rated is None and diagnosis.hypotheses:
+        notices.append(f"To rate one, set hypothesis: {_ids(diagnosis)}")
+    return " ".join(notices) or None
 
 
 def _judge(caller: Caller, diagnosis: Diagnosis, hypothesis: str, worked: bool) -> float | None:

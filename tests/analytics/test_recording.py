@@ -204,7 +204,8 @@ def test_what_is_said_of_a_result_goes_before_that_it_was_read(
     [
         ({"worked": True}, True),
         ({"worked": False}, False),
-        ({"worked": True, "fixed_by": "Something else"}, False),
+        ({"worked": True, "fixed_by": "Warmed it, as recommended"}, True),
+        ({"worked": False, "fixed_by": "Something else"}, False),
     ],
 )
 def test_what_is_said_of_a_diagnosis_judges_it(

@@ -59,7 +59,7 @@ def test_the_fix_is_offered_as_a_remediation(call: Call, session: str) -> None:
     call("remediation_save", **rated.offer.model_dump())
 
     assert rated.status == "solved"
-    assert (rated.hypothesis, rated.success_rate) == (None, None)
+    assert (rated.hypothesis, rated.success_rate) == ("disk-full", pytest.approx(1 / 3, abs=0.001))
     kept = Remediation.objects.get()
     assert (kept.error_message, kept.solution, kept.tags) == (DISK_FULL, "Grew the volume", ["ci"])
 
@@ -78,6 +78,7 @@ def test_the_fix_is_saved_on_request(call: Call, session: str) -> None:
     assert (rated.remediation_id, rated.offer) == (str(kept.pk), None)
     assert kept.project is not None
     assert Diagnosis.objects.get().remediation_id == kept.pk
+    assert (rated.hypothesis, counts("disk-full")) == ("disk-full", (1, 0))
 
 
 def test_a_fix_that_is_saved_twice_by_a_session_is_seen_once(call: Call, session: str) -> None:
@@ -132,6 +133,7 @@ def test_a_cause_that_was_ruled_out_is_not_credited(call: Call, known: Known) ->
     rated = call("troubleshoot_feedback", session_id=session, worked=True)
 
     assert rated.hypothesis is None
+    assert rated.notice.startswith("No hypothesis was rated, since the root cause is unknown.")
     assert counts("disk-full") == (0, 0)
     proceed(call, second, "as_expected")
     settled = call("troubleshoot_feedback", session_id=session, worked=True)
@@ -149,6 +151,7 @@ def test_an_unknown_error_credits_and_blames_nothing(
     assert result.hypotheses
     assert result.root_cause.startswith("Unknown")
     assert (rated.hypothesis, counts("module-missing")) == (None, (0, 0))
+    assert rated.notice.endswith("To rate one, set hypothesis: module-missing")
     assert rated.status == ("solved" if worked else "unsolved")
 
 
