@@ -224,7 +224,7 @@ def of_commands(entry: Entry) -> Iterator[tuple[Place, str]]:
 
 
 def of_values(entry: Entry) -> Iterator[tuple[Place, str]]:
-    """Find values of its own examples in checks, and named groups that fill no placeholder.
+    """Find values of its own examples in what is run, and named groups that fill no placeholder.
 
     A value that the cause, the title, a technology or a signature names is the same in every case.
     """
@@ -232,15 +232,23 @@ def of_values(entry: Entry) -> Iterator[tuple[Place, str]]:
     constants = "\n".join(constant).replace("\\", "")
     found = [one for error in entry.errors for one in placeholders.found_in(error)]
     varying = {value: name for name, value in found if not _has_word(constants, value)}
-    for number, check in enumerate(entry.confirm):
+    for place, run in _runs(entry):
         for value, name in varying.items():
-            if _has_word(placeholders.fill(check.run, {}), value):
+            if _has_word(placeholders.fill(run, {}), value):
                 reason = f"has {value!r} of its example: write {{{name}}}, or name it in the cause"
-                yield ("confirm", number), reason
+                yield place, reason
     for number, signature in enumerate(entry.signatures):
         for group in re.findall(r"\(\?P<(\w+)>", signature):
             if group not in placeholders.NAMES:
                 yield ("signatures", number), f"names no placeholder that there is: {group}"
+
+
+def _runs(entry: Entry) -> Iterator[tuple[Place, str]]:
+    """Return what its checks and its fix run, or change, with the place of each."""
+    for number, check in enumerate(entry.confirm):
+        yield ("confirm", number), check.run
+    for number, step in enumerate(entry.fix):
+        yield ("fix", number), step.run
 
 
 def _has_word(text: str, word: str) -> bool:

@@ -118,6 +118,15 @@ def test_a_check_does_not_have_the_values_of_its_example(complaints: Complaints)
     assert list(knowledge.problems_of(complaints.entry_of(named))) == []
 
 
+def test_a_fix_does_not_have_the_values_of_its_example(complaints: Complaints) -> None:
+    """They would change what belongs to somebody else."""
+    entry = ENTRY.replace("    - ENOSPC\n", "    - \"ENOSPC, write '/srv/shop.db'\"\n")
+    entry = entry.replace("run: rm -rf /var/log/old", "run: rm /srv/shop.db")
+    reason = "0.yaml:17: fix.1 has '/srv/shop.db' of its example: write {file}"
+
+    assert complaints.about(entry)[0].startswith(reason)
+
+
 def test_an_id_is_taken_once_over_all_files(complaints: Complaints) -> None:
     assert complaints.about(ENTRY, ENTRY) == ["1.yaml:1: id disk-full is already used by 0.yaml:1"]
 

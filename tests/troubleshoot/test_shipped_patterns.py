@@ -10,12 +10,21 @@ import yaml
 from django.conf import settings
 
 from tests.troubleshoot.words_alone import WordsAlone
-from troubleshoot import knowledge, signatures, symptoms
+from troubleshoot import knowledge, placeholders, signatures, symptoms
 
 LABELLED = settings.BASE_DIR / "tests/troubleshoot/labelled.yaml"
 LEAST_PATTERNS, LEAST_LABELLED = 250, 120
 LEAST_FIRST, LEAST_IN_THREE = 0.93, 0.97
 A_FEW_WORDS = 4
+FAR_REACHING = re.compile(
+    r"\b(kubectl|helm|aws|az|gcloud|terraform|psql|createdb|mysql|sqlite3|mongosh|redis-cli|rabbitmqctl"
+    r"|systemctl|chown|curl -X)\b"
+)
+EXAMPLE_NAMES = re.compile(
+    r"(?<![\w.-])(?<!az ad )(acme|shop|api|app|web|orders|users|accounts|prod|alice|jane"
+    r"|deploy|worker|sg-0abc|i-0abc|\w+@example\.com|(\w+\.)+example\.com)(?![\w-]|=|\":|\.(kubernetes|md))"
+)
+"""Names that the examples of many patterns have."""
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +52,19 @@ def test_what_tells_a_rival_speaks_of_the_rival_alone() -> None:
     ]
 
     assert [tell for tell in tells if re.search(r"\bhere\b", tell)] == []
+
+
+def test_what_destroys_or_reaches_far_names_nothing_of_an_example() -> None:
+    """Also names that have no usual form in an error, such as that of a deployment."""
+    named = {
+        (written.entry.id, number): found[0]
+        for written in knowledge.read().patterns
+        for number, step in enumerate(written.entry.fix)
+        if step.destructive or FAR_REACHING.search(step.run)
+        if (found := EXAMPLE_NAMES.search(placeholders.fill(step.run, {})))
+    }
+
+    assert named == {}
 
 
 def test_each_error_finds_its_own_pattern_without_being_in_the_index(index: WordsAlone) -> None:
