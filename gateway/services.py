@@ -37,6 +37,7 @@ class Plan:
     pk: int
     namespace: str
     revision: datetime
+    is_enabled: bool
     transport: Transport
     command: Sequence[str]
     working_directory: str
@@ -89,10 +90,8 @@ def described(upstream: Upstream) -> str:
 
 
 def plans() -> list[Plan]:
-    """Return the plans of all enabled upstreams."""
-    return [
-        plan_of(upstream) for upstream in Upstream.objects.enabled().prefetch_related("settings")
-    ]
+    """Return the plans of all upstreams, including those that are disabled."""
+    return [plan_of(upstream) for upstream in Upstream.objects.prefetch_related("settings")]
 
 
 def plan_of(upstream: Upstream) -> Plan:
@@ -101,6 +100,7 @@ def plan_of(upstream: Upstream) -> Plan:
         pk=upstream.pk,
         namespace=upstream.namespace,
         revision=upstream.updated_at,
+        is_enabled=upstream.is_enabled,
         transport=Transport(upstream.transport),
         command=upstream.command,
         working_directory=upstream.working_directory,

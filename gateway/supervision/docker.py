@@ -79,11 +79,11 @@ async def make_ready(plan: Plan) -> None:
 
 
 async def ensured(docker: Docker, plan: Plan) -> DockerContainer:
-    try:
-        container = await docker.containers.get(plan.container)
-    except DockerError as error:
-        if error.status != NOT_FOUND or not plan.image:
-            raise
+    container = await found_container(docker, plan.container)
+    if container and plan.image and await is_of_other_image(container, plan):
+        await container.delete(force=True)
+        container = None
+    if container is None:
         container = await created(docker, plan)
     about = await container.show()
     if not about["State"]["Running"]:
@@ -91,7 +91,28 @@ async def ensured(docker: Docker, plan: Plan) -> DockerContainer:
     return container
 
 
+async def found_container(docker: Docker, name: str) -> DockerContainer | None:
+    try:
+        return await docker.containers.get(name)
+    except DockerError as error:
+        if error.status != NOT_FOUND:
+            raise
+        return None
+
+
+async def is_of_other_image(container: DockerContainer, plan: Plan) -> bool:
+    """Return whether we created it, from another image than the plan's."""
+    about = await container.show()
+    return is_ours(about, plan.namespace) and about["Config"]["Image"] != plan.image
+
+
+def is_ours(about: dict[str, Any], namespace: str) -> bool:
+    return bool((about["Config"]["Labels"] or {}).get(LABEL) == mark_of(namespace))
+
+
 async def created(docker: Docker, plan: Plan) -> DockerContainer:
+    if not plan.image:
+        raise Lost(f"there is no container {plan.container}; create it, or name an image")
     try:
         return await docker.containers.create(config_of(plan), name=plan.container)
     except DockerError as error:
@@ -129,19 +150,25 @@ def config_of(plan: Plan) -> dict[str, Any]:
 
 
 async def let_go(namespace: str, name: str) -> None:
-    """Kill our processes in a container; remove it if we created it. Raises Lost."""
+    """Kill our processes in a container; stop it if we created it. Raises Lost."""
     async with engine() as docker:
-        try:
-            container = await docker.containers.get(name)
-        except DockerError as error:
-            if error.status == NOT_FOUND:
-                return
-            raise
-        about = await container.show()
-        if (about["Config"]["Labels"] or {}).get(LABEL) == mark_of(namespace):
-            await container.delete(force=True)
-        elif about["State"]["Running"]:
+        container = await found_container(docker, name)
+        about = await container.show() if container else None
+        if container is None or about is None or not about["State"]["Running"]:
+            return
+        if is_ours(about, namespace):
+            await container.stop(t=PATIENCE_SECONDS)
+        else:
             await end_marked(container, f"{processes.MARK}={mark_of(namespace)}")
+
+
+async def remove(namespace: str, name: str) -> None:
+    """Kill our processes in a container; delete it if we created it. Raises Lost."""
+    await let_go(namespace, name)
+    async with engine() as docker:
+        container = await found_container(docker, name)
+        if container and is_ours(await container.show(), namespace):
+            await container.delete(force=True)
 
 
 async def end_marked(

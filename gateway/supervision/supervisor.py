@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from gateway.supervision import failures, transports
 from gateway.supervision.connection import Connection
 from gateway.supervision.exchange import Exchange, Exchanges
 from gateway.supervision.upstream import SupervisedUpstream
+from gateway.supervision.used import Use
 
 LOOK_SECONDS = 1
 TIDY_EVERY = 60
@@ -49,7 +50,7 @@ class Supervisor:
         """Run until cancelled; then stop every upstream."""
         looks = 0
         try:
-            await self._let_go_of_removed()
+            await self._clean_up()
             while True:
                 self._is_look_due.clear()
                 await self._follow_rows()
@@ -67,20 +68,23 @@ class Supervisor:
     async def _stop(self) -> None:
         self._is_stopping = True
         await self.exchanges.drop_all()
-        for namespace in list(self._upstreams):
-            self._stop_soon(namespace)
+        for namespace, upstream in self._upstreams.items():
+            self._end_soon(namespace, upstream.stop())
+        self._upstreams.clear()
         if self._endings:
             await asyncio.wait(self._endings.values())
 
-    async def _let_go_of_removed(self) -> None:
+    async def _clean_up(self) -> None:
+        """End what upstreams left in containers that were since removed, moved or disabled."""
         try:
-            left = transports.left_of_removed(await self._do(services.plans))
+            plans = await self._do(services.plans)
+            left = transports.left(plans)
         except (ContextdError, OSError) as error:
             logger.warning("leftovers in containers are not removed: %s", error)
             return
         for namespace in {namespace for namespace, _ in left}:
-            containers = [container for name, container in left if name == namespace]
-            self._end_soon(namespace, transports.let_go_of(namespace, containers))
+            uses = {use for use in left if use[0] == namespace}
+            self._end_soon(namespace, give_up(uses, plans))
 
     async def perform(self, namespace: str, exchange: Exchange) -> dict[str, Any]:
         """Return the upstream's answer. Raises Failed."""
@@ -135,14 +139,12 @@ class Supervisor:
     def _follow(self, plans: Mapping[str, Plan]) -> None:
         for name, upstream in list(self._upstreams.items()):
             if not is_same(upstream.plan, plans.get(name)):
-                self._stop_soon(name)
+                del self._upstreams[name]
+                self._end_soon(name, replaced(upstream, plans.get(name)))
         for name, plan in plans.items():
-            if name not in self._upstreams and name not in self._endings:
+            if plan.is_enabled and name not in self._upstreams and name not in self._endings:
                 self._upstreams[name] = SupervisedUpstream(plan, self, Connection)
                 self._upstreams[name].start()
-
-    def _stop_soon(self, namespace: str) -> None:
-        self._end_soon(namespace, self._upstreams.pop(namespace).stop())
 
     def _end_soon(self, namespace: str, end: Coroutine[Any, Any, None]) -> None:
         """Start no upstream of the namespace before this has ended; the others do not wait."""
@@ -191,4 +193,20 @@ class Supervisor:
 
 
 def is_same(plan: Plan, now: Plan | None) -> bool:
-    return now is not None and (plan.pk, plan.revision) == (now.pk, now.revision)
+    if now is None or not now.is_enabled:
+        return False
+    return (plan.pk, plan.revision) == (now.pk, now.revision)
+
+
+async def replaced(upstream: SupervisedUpstream, now: Plan | None) -> None:
+    """Stop the upstream, and remove its container unless its row still has it."""
+    await upstream.stop()
+    kept = [now] if now and now.pk == upstream.plan.pk else []
+    await transports.remove(transports.uses_of([upstream.plan]) - transports.uses_of(kept))
+
+
+async def give_up(uses: set[Use], plans: Collection[Plan]) -> None:
+    """End what runs in the containers; remove those that belong to none of the plans."""
+    kept = transports.uses_of(plans)
+    await transports.let_go(uses & kept)
+    await transports.remove(uses - kept)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
@@ -14,6 +14,7 @@ from gateway.models import Transport
 from gateway.services import Plan
 from gateway.supervision import http, processes, used
 from gateway.supervision.processes import Tail
+from gateway.supervision.used import Use
 
 LETTING_GO_SECONDS = 20
 
@@ -49,24 +50,39 @@ async def make_ready(plan: Plan) -> None:
             ) from None
 
 
-async def let_go(plan: Plan) -> None:
-    """Clean up after the last connection."""
-    if plan.transport == Transport.DOCKER:
-        await let_go_of(plan.namespace, [plan.container])
+def uses_of(plans: Iterable[Plan]) -> set[Use]:
+    return {(one.namespace, one.container) for one in plans if one.transport == Transport.DOCKER}
 
 
-def left_of_removed(plans: Collection[Plan]) -> set[used.Use]:
-    """Return what upstreams used that were removed or moved while no gateway was running."""
-    return used.containers() - {(plan.namespace, plan.container) for plan in plans}
+def left(plans: Collection[Plan]) -> set[Use]:
+    """Return what no enabled upstream uses, as after a kill of the gateway."""
+    return used.containers() - uses_of(plan for plan in plans if plan.is_enabled)
 
 
-async def let_go_of(namespace: str, containers: Collection[str]) -> None:
-    from gateway.supervision import docker
+async def let_go(uses: Collection[Use]) -> None:
+    """End what runs in the containers after the last connection; keep their data."""
+    for use in uses:
+        from gateway.supervision import docker
 
-    for container in containers:
-        try:
-            async with asyncio.timeout(LETTING_GO_SECONDS):
-                await docker.let_go(namespace, container)
-            used.forget(namespace, container)
-        except (Lost, OSError) as error:  # retried at the gateway's next start
-            logger.warning("leftovers of %s in %s remain: %s", namespace, container, error)
+        await has_succeeded(docker.let_go, use)
+
+
+async def remove(uses: Collection[Use]) -> None:
+    """Clean up the containers that belong to no upstream any more."""
+    for use in uses:
+        from gateway.supervision import docker
+
+        if await has_succeeded(docker.remove, use):
+            used.forget(*use)
+
+
+async def has_succeeded(act: Callable[[str, str], Awaitable[None]], use: Use) -> bool:
+    """Act on the container; what fails is tried again at the gateway's next start."""
+    namespace, container = use
+    try:
+        async with asyncio.timeout(LETTING_GO_SECONDS):
+            await act(namespace, container)
+    except (Lost, OSError) as error:
+        logger.warning("leftovers of %s in %s remain: %s", namespace, container, error)
+        return False
+    return True

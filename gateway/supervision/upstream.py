@@ -77,7 +77,7 @@ class SupervisedUpstream:
             self._task.cancel()
             await asyncio.wait([self._task])
         await self._close_connections()
-        await transports.let_go(self.plan)
+        await transports.let_go(transports.uses_of([self.plan]))
         await self._enter(State.STOPPED)
 
     async def restart(self) -> None:

@@ -5,6 +5,7 @@ import re
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -48,6 +49,14 @@ def add_in_container(add: Add, container: str) -> Add:
         return add(**{"command": [interpreter, MISBEHAVING], **given})
 
     return add_in_container
+
+
+@pytest.fixture
+def made(engine: None) -> Iterator[dict[str, object]]:
+    """Yield the fields of an upstream in a container that contextd makes."""
+    command = ["sh", "-c", IN_SHELL]
+    yield {"transport": "docker", "container": "made", "image": IMAGE, "command": command}
+    docker("rm", "--force", "made")
 
 
 def test_each_call_has_a_process_that_is_gone_afterwards(add_in_container: Add, call: Call) -> None:
@@ -117,21 +126,78 @@ def test_what_a_killed_gateway_left_in_a_container_is_ended(
 
 
 def test_a_missing_container_is_made_of_its_image_and_removed_again(
-    engine: None, add: Add, call: Call
+    made: dict[str, object], add: Add, call: Call
 ) -> None:
-    upstream = add(
-        transport="docker",
-        container="made",
-        image=IMAGE,
-        command=["sh", "-c", IN_SHELL],
-        working_directory="/bin",
-    )
+    upstream = add(**made, working_directory="/bin")
 
     assert call("odd:hi").content[0]["text"] == "hi from /bin"
 
     services.remove(upstream)
 
     wait_for(lambda: "made" not in docker("ps", "--all"))
+
+
+def kept() -> str:
+    return docker("exec", "made", "sh", "-c", "cd /tmp; echo *")
+
+
+def test_a_container_keeps_its_data_when_its_upstream_is_restarted_or_disabled(
+    made: dict[str, object], add: Add
+) -> None:
+    upstream = add(**made)
+    docker("exec", "made", "sh", "-c", "echo a > /tmp/memory")
+
+    services.touch(upstream)
+    wait_for(upstream.events.filter(state=State.STOPPED).exists)
+    wait_for_state(upstream, State.READY)
+
+    assert kept() == "memory\n"
+
+    Upstream.objects.filter(pk=upstream.pk).update(is_enabled=False)
+    wait_for_state(upstream, State.STOPPED)
+
+    assert "made" not in docker("ps")
+    assert "made" in docker("ps", "--all")
+
+    Upstream.objects.filter(pk=upstream.pk).update(is_enabled=True)
+    wait_for_state(upstream, State.READY)
+
+    assert kept() == "memory\n"
+    services.remove(upstream)
+    wait_for(lambda: "made" not in docker("ps", "--all"))
+
+
+def test_another_image_means_another_container(made: dict[str, object], add: Add) -> None:
+    upstream = add(**made)
+    docker("exec", "made", "sh", "-c", "echo a > /tmp/memory")
+    docker("tag", IMAGE, "mcpbox:other")
+
+    Upstream.objects.filter(pk=upstream.pk).update(image="mcpbox:other")
+    services.touch(upstream)
+    wait_for(upstream.events.filter(state=State.STOPPED).exists)
+    wait_for_state(upstream, State.READY)
+
+    assert kept() == "*\n"
+
+
+def test_a_disabled_upstream_keeps_its_container_when_a_gateway_starts(
+    made: dict[str, object], transactional_db: None, request: pytest.FixtureRequest
+) -> None:
+    from gateway.supervision import docker as transport
+    from gateway.supervision import used
+
+    services.add(Upstream(namespace="odd", is_enabled=False, **made), {})
+    label = f"{transport.LABEL}={transport.mark_of('odd')}"
+    docker("run", "--detach", "--name", "made", "--label", label, IMAGE, *transport.STAY)
+    used.note("odd", "made")
+    used.note("gone", "nowhere")
+
+    request.getfixturevalue("gateway")
+    wait_for(lambda: used.containers() == {("odd", "made")})
+    wait_for(lambda: "made" not in docker("ps"))
+
+    assert "made" in docker("ps", "--all")
+    used.forget("odd", "made")
 
 
 def test_what_was_removed_while_no_gateway_ran_is_ended_when_one_starts(
