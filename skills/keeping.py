@@ -39,6 +39,7 @@ def add_version(
     *,
     note: str,
     is_proposal: bool = False,
+    is_imported: bool = False,
 ) -> None:
     version = SkillVersion.objects.create(
         **dict(wording),
@@ -47,6 +48,7 @@ def add_version(
         changed_by=caller.principal,
         note=note,
         is_proposal=is_proposal,
+        is_imported=is_imported,
     )
     VersionFile.objects.bulk_create(
         VersionFile(skillversion=version, skillfile_id=pk) for pk in _kept(skill, package)
@@ -77,6 +79,17 @@ def say(skill: Skill, wording: Wording, package: Package) -> None:
     skill.front_matter = package.document.front_matter
     skill.updated_at = timezone.now()
     skill.save(update_fields=[*Wording.model_fields, "front_matter", "token_count", "updated_at"])
+
+
+def last_imported(skill: Skill) -> str | None:
+    """Return the newest version that a folder had when it was imported."""
+    imported = skill.versions.filter(is_imported=True).values_list("version", flat=True)
+    return imported.order_by("-pk").first()
+
+
+def mark_imported(skill: Skill) -> None:
+    """Note that a folder has the current version."""
+    skill.versions.filter(version=skill.version).update(is_imported=True)
 
 
 def package_of(skill: Skill, version: str) -> Package:

@@ -177,6 +177,9 @@ class SkillVersion(Worded):
     is_proposal = models.BooleanField(
         default=False, help_text="Waits for a curator; the skill still says what it said before"
     )
+    is_imported = models.BooleanField(
+        default=False, editable=False, help_text="Its files are those of a folder that was imported"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = SkillVersionQuerySet.as_manager()

@@ -62,6 +62,11 @@ class Package:
         )
 
 
+def with_files_of(former: Package, document: bytes) -> Package:
+    """Return a package with another SKILL.md. Raises Invalid if it is too large."""
+    return packed(former.with_document(document).files)
+
+
 def of_document(content: bytes) -> Package:
     return Package((PackageFile(documents.NAME, content),))
 

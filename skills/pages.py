@@ -16,7 +16,7 @@ from contextd.errors import ContextdError
 from contextd.models import Project
 from skills import keeping, proposals, rendering, sources, transfer, wording
 from skills.models import Skill
-from skills.transfer import Imported
+from skills.transfer import Imported, Wishes
 
 if TYPE_CHECKING:
     Mixin = admin.ModelAdmin[Skill]
@@ -41,6 +41,11 @@ class TakeInForm(forms.Form):
     allow_credentials = forms.BooleanField(
         required=False,
         help_text="Import apparent credentials, readable by everyone who may read the skill",
+        widget=widgets.Checkbox,
+    )
+    replace = forms.BooleanField(
+        required=False,
+        help_text="Replace edits that were made here since the same files were last imported",
         widget=widgets.Checkbox,
     )
 
@@ -83,9 +88,9 @@ class SkillPages(Mixin):
         imported = transfer.take_in(
             caller,
             found,
-            chosen["project"],
-            chosen["note"],
-            with_credentials=chosen["allow_credentials"],
+            Wishes(
+                chosen["project"], chosen["note"], chosen["allow_credentials"], chosen["replace"]
+            ),
         )
         for one in imported:
             tell(request, one)

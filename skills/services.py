@@ -147,7 +147,14 @@ def create_as_planned(
                 state=state,
                 token_count=prepared.token_count,
             )
-            keeping.add_version(skill, caller, plan.wording, plan.package, note=plan.note)
+            keeping.add_version(
+                skill,
+                caller,
+                plan.wording,
+                plan.package,
+                note=plan.note,
+                is_imported=plan.is_verbatim,
+            )
             search.store(DOMAIN, skill.pk, skill.project_id, prepared)
             serving.announce(skill)
     except IntegrityError:
@@ -269,7 +276,15 @@ def keep(caller: Caller, skill: Skill, plan: Plan, prepared: Prepared | None) ->
     if not plan.is_verbatim:
         package = package.with_document(documents.rewritten(package.raw_document, wording))
     waits = _must_wait(caller)
-    keeping.add_version(skill, caller, wording, package, note=plan.note, is_proposal=waits)
+    keeping.add_version(
+        skill,
+        caller,
+        wording,
+        package,
+        note=plan.note,
+        is_proposal=waits,
+        is_imported=plan.is_verbatim,
+    )
     if not waits:
         former = serving.digests_of(skill)
         if prepared:

@@ -45,7 +45,8 @@ class Entry:
 class Found:
     """A folder with a SKILL.md: its skill, or why it is not a valid one.
 
-    `owner` is the name of the parent folder, and `left_out` names what is not imported.
+    `owner` is the name of the parent folder, and `left_out` names what is not imported. One that
+    `is_alone` was given as a SKILL.md without its folder.
     """
 
     place: str
@@ -54,6 +55,8 @@ class Found:
     problems: list[str]
     owner: str = ""
     left_out: list[str] = field(default_factory=list)
+    is_alone: bool = False
+    has_files_beside: bool = False
 
 
 def skills_at(path: Path) -> list[Found]:
@@ -66,7 +69,9 @@ def skills_at(path: Path) -> list[Found]:
     if not path.is_file():
         raise Invalid(f"there is neither a folder nor a file at {path}", field="path")
     with path.open("rb") as file:
-        return skills_in(file, owner=path.resolve().parent.parent.name)
+        found = skills_in(file, owner=path.resolve().parent.parent.name)
+    beside = path.name == documents.NAME and len(os.listdir(path.parent)) > 1
+    return [replace(one, has_files_beside=beside and one.is_alone) for one in found]
 
 
 def skills_in_folder(folder: Path) -> list[Found]:
@@ -79,7 +84,8 @@ def skills_in(file: IO[bytes], owner: str = "") -> list[Found]:
     is_document = documents.begins(file.read(documents.FEW_BYTES))
     file.seek(0)
     if is_document:
-        return [replace(one, owner=owner) for one in _found([_alone(file)], PurePath())]
+        found = _found([_alone(file)], PurePath())
+        return [replace(one, owner=owner, is_alone=True) for one in found]
     try:
         with zipfile.ZipFile(file) as opened:
             return _found(_entries_of_archive(opened), PurePath())

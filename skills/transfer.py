@@ -19,7 +19,7 @@ from contextd import redaction
 from contextd.callers import Caller
 from contextd.errors import ContextdError, Invalid
 from contextd.models import Project
-from skills import keeping, services, serving
+from skills import keeping, packages, services, serving
 from skills.models import Skill
 from skills.packages import Package, PackageFile
 from skills.services import Plan
@@ -35,8 +35,23 @@ CREDENTIALS = (
     "files are kept byte for byte, so remove them; or, if every reader of the skill may read "
     "them, allow them (--allow-credentials, or the box in the admin)"
 )
+BESIDE = "only the SKILL.md is read; to have the files beside it too, give their folder"
+EDITED = (
+    "it has not changed since it became {version}, and was edited here since; to import it "
+    "nevertheless, replace the edits (--replace, or the box in the admin)"
+)
 
 Outcome = Literal["new", "changed", "unchanged", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """How to import; `replace` also imports what was only edited here since the last import."""
+
+    project: Project | None = None
+    note: str = ""
+    with_credentials: bool = False
+    replace: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +65,7 @@ class Imported:
     remarks: list[str] = field(default_factory=list)
 
 
-def take_in(
-    caller: Caller,
-    found: Iterable[Found],
-    project: Project | None,
-    note: str = "",
-    *,
-    with_credentials: bool = False,
-) -> Iterator[Imported]:
+def take_in(caller: Caller, found: Iterable[Found], wishes: Wishes) -> Iterator[Imported]:
     """Save each as a skill, or as a new version of the existing one of its name.
 
     Without a project, each goes to the one that its folder names. Skills with apparent
@@ -65,17 +73,18 @@ def take_in(
     """
     skills, taken = list(found), set[tuple[int | None, str]]()
     is_bulk = len(skills) > EMBEDDED_AT_ONCE
+    note = wishes.note or "imported"
     for one in skills:
         if one.package is None or one.wording is None:
             yield Imported(one.place, "refused", remarks=one.problems)
             continue
-        plan = Plan(
-            one.wording, one.package, one.wording.version, note or "imported", True, is_bulk
-        )
+        plan = Plan(one.wording, one.package, one.wording.version, note, True, is_bulk)
         try:
-            owner = project or _project_of(caller, one)
-            _refuse_twice(taken, owner, one.wording.slug)
-            imported = _take_in(caller, one.place, plan, owner, with_credentials)
+            owner = wishes.project or _project_of(caller, one)
+            _refuse_twice(taken, owner, plan.wording.slug)
+            known = Skill.objects.filter(slug=plan.wording.slug, project=owner).first()
+            unchanged = _unchanged(one, plan, known, wishes) if known else None
+            imported = unchanged or _saved(caller, one, plan, known, owner, wishes)
             yield dataclasses.replace(imported, remarks=[*imported.remarks, *remarks_on(one)])
         except ContextdError as error:
             yield Imported(one.place, "refused", remarks=[error.message])
@@ -83,7 +92,8 @@ def take_in(
 
 def remarks_on(found: Found) -> list[str]:
     """Return what to know about a valid skill that is imported."""
-    return [f"{path} is left out, since programs generate it" for path in found.left_out]
+    left_out = [f"{path} is left out, since programs generate it" for path in found.left_out]
+    return [*left_out, BESIDE] if found.has_files_beside else left_out
 
 
 def _refuse_twice(taken: set[tuple[int | None, str]], owner: Project | None, slug: str) -> None:
@@ -108,20 +118,53 @@ def _project_of(caller: Caller, found: Found) -> Project | None:
     return project
 
 
-def _take_in(
-    caller: Caller, place: str, plan: Plan, project: Project | None, with_credentials: bool
+def _unchanged(one: Found, plan: Plan, known: Skill, wishes: Wishes) -> Imported | None:
+    """Return the outcome for files that the skill has, or had when they were last imported."""
+    if _is_that_of(known, known.version, one, plan):
+        keeping.mark_imported(known)
+        return Imported(one.place, "unchanged", known, known.version)
+    before = keeping.last_imported(known)
+    if before is None or wishes.replace or not _is_that_of(known, before, one, plan):
+        return None
+    remark = EDITED.format(version=before)
+    return Imported(one.place, "unchanged", known, known.version, [remark])
+
+
+def _saved(
+    caller: Caller,
+    one: Found,
+    plan: Plan,
+    known: Skill | None,
+    owner: Project | None,
+    wishes: Wishes,
 ) -> Imported:
-    known = Skill.objects.filter(slug=plan.wording.slug, project=project).first()
-    if known and plan.package.identities == keeping.package_of(known, known.version).identities:
-        return Imported(place, "unchanged", known, known.version)
     credentials = list(islice(_credentials_in(plan.package), MAX_REPORTED))
-    if credentials and not with_credentials:
-        return Imported(place, "refused", remarks=[*credentials, CREDENTIALS])
+    if credentials and not wishes.with_credentials:
+        return Imported(one.place, "refused", remarks=[*credentials, CREDENTIALS])
     if known is None:
-        saved = services.create_as_planned(caller, plan, lambda: project)
-        return Imported(place, "new", saved.skill, saved.version, credentials)
-    saved = services.revise(caller, str(known.pk), lambda _: plan)
-    return Imported(place, "changed", saved.skill, saved.version, credentials)
+        saved = services.create_as_planned(caller, plan, lambda: owner)
+        return Imported(one.place, "new", saved.skill, saved.version, credentials)
+    saved = services.revise(caller, str(known.pk), lambda skill: _completed(skill, one, plan))
+    has_others = len(keeping.package_of(known, saved.version).files) > 1
+    stay = ["its other files stay as they are"] if one.is_alone and has_others else []
+    return Imported(one.place, "changed", saved.skill, saved.version, [*credentials, *stay])
+
+
+def _is_that_of(known: Skill, version: str, one: Found, plan: Plan) -> bool:
+    """Return whether the files are those of a version; a SKILL.md alone is compared alone."""
+    kept = keeping.package_of(known, version)
+    if one.is_alone:
+        return kept.raw_document == plan.package.raw_document
+    return kept.identities == plan.package.identities
+
+
+def _completed(known: Skill, one: Found, plan: Plan) -> Plan:
+    """Return the plan; that of a SKILL.md alone keeps the other files of the skill."""
+    if not one.is_alone:
+        return plan
+    kept = keeping.package_of(known, known.version)
+    package = packages.with_files_of(kept, plan.package.raw_document)
+    return dataclasses.replace(plan, package=package)
 
 
 def _credentials_in(package: Package) -> Iterator[str]:

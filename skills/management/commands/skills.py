@@ -36,6 +36,9 @@ class Command(ActionCommand):
         importing.add_argument(
             "--allow-credentials", action="store_true", help="keep what looks like a credential"
         )
+        importing.add_argument(
+            "--replace", action="store_true", help="replace edits made here since the last import"
+        )
         exporting = self.add_action(
             "export", self.export_skills, help="write skills as folders or as a zip archive"
         )
@@ -60,9 +63,9 @@ class Command(ActionCommand):
         imported = transfer.take_in(
             caller,
             found,
-            project,
-            options["note"],
-            with_credentials=options["allow_credentials"],
+            transfer.Wishes(
+                project, options["note"], options["allow_credentials"], options["replace"]
+            ),
         )
         refused = 0
         for one in imported:
