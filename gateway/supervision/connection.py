@@ -254,7 +254,9 @@ class Connection:
             self._changed(kinds)
 
     async def list_all(self, kind: Kind) -> list[Any]:
-        """Return the upstream's list, unchecked. Raises Lost."""
+        """Return the upstream's list, unchecked; empty if it declares none. Raises Lost."""
+        if kind not in self.offers:
+            return []
         try:
             async with asyncio.timeout(self.plan.discovery_seconds):
                 return await lists.read(self._request, kind)

@@ -304,7 +304,7 @@ class SupervisedUpstream:
             await self._discover(connection)
         except Unsaved as unsaved:  # a restart would not help, and calls need no list
             self._untaken[Kind.TOOL] = str(unsaved)
-            self._list_again_later(connection.offers)
+            self._list_again_later(set(Kind))
 
     def _list_again_later(self, kinds: Collection[Kind]) -> None:
         asyncio.get_running_loop().call_later(SAVE_AGAIN_SECONDS, self._note_change, kinds)
@@ -312,7 +312,7 @@ class SupervisedUpstream:
     async def _discover(self, connection: Connection) -> None:
         """Read its lists. Raises Lost if it does not list its tools; the rest is optional."""
         await self._list(connection, Kind.TOOL)
-        await self._discover_or_tell(connection, connection.offers - {Kind.TOOL})
+        await self._discover_or_tell(connection, set(Kind) - {Kind.TOOL})
 
     async def _list(self, connection: Connection, kind: Kind) -> None:
         listed = await connection.list_all(kind)

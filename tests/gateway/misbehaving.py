@@ -2,7 +2,7 @@
 
 With `--modern` it speaks 2026-07-28, and ends each subscription at once; with `--http` it does so
 over HTTP, where it announces no changes although it says that it does; with `--without-tools` it
-has none.
+has none, with `--only-tools` nothing else.
 """
 
 import gzip
@@ -84,6 +84,8 @@ def call(request: Any) -> None:
 def about() -> dict[str, Any]:
     changing = {"listChanged": True}
     capabilities = {"tools": changing, "prompts": changing, "resources": changing}
+    if "--only-tools" in sys.argv:
+        capabilities = {"tools": changing}
     if not has_tools:
         del capabilities["tools"], ANSWERS["tools/list"]
     return {

@@ -12,10 +12,10 @@ from contextd.callers import Caller, Entry
 from contexts.models import AuditEntry, Context
 from contexts.services import mistakes
 from gateway import offering, services
-from gateway.models import Kind, Upstream, UpstreamFeature
+from gateway.models import Kind, State, Upstream, UpstreamFeature
 from tests.clients import MODERN_VERSION, over_http
 from tests.conftest import Call
-from tests.gateway.conftest import Add
+from tests.gateway.conftest import Add, wait_for_state
 from tests.server import Server, eventually
 from tests.waiting import wait_for
 
@@ -158,3 +158,17 @@ def test_new_ones_are_offered_without_a_restart(add: Add, call: Call) -> None:
     offered = UpstreamFeature.objects.offered
     wait_for(offered(Kind.PROMPT).filter(name="new_prompt").exists)
     wait_for(offered(Kind.RESOURCE).filter(name="demo://new/resource").exists)
+
+
+def test_what_an_upstream_no_longer_declares_is_no_longer_offered(add: Add) -> None:
+    upstream = add()
+    kinds = (Kind.PROMPT, Kind.RESOURCE, Kind.TEMPLATE)
+    assert UpstreamFeature.objects.offered(*kinds).exists()
+
+    upstream.command = [*upstream.command, "--only-tools"]
+    upstream.save()
+    wait_for(upstream.events.filter(state=State.STOPPED).exists)
+    wait_for_state(upstream, State.READY)
+
+    assert not UpstreamFeature.objects.offered(*kinds).exists()
+    assert "odd:echo" in [offer.canonical for offer in offering.offered()]
