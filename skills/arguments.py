@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -10,21 +11,33 @@ from contextd.errors import Invalid
 from contextd.prompts import Argument
 
 ALL = "ARGUMENTS"
+PLACES_OF_ALL = ("$ARGUMENTS", "${ARGUMENTS}")
+TEXT = "arguments"
+"""The argument of a prompt that takes any text."""
 HINT = "argument-hint"
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
-_PLACE = re.compile(r"\$(?:\{(?P<braced>[A-Za-z_][\w-]*)\}|(?P<bare>[A-Za-z_]\w*))")
+_PLACE = re.compile(
+    r"\$(?:ARGUMENTS\[(?P<index>\d{1,2})\]|(?P<position>\d{1,2})\b(?![.,]\d)"
+    r"|\{(?P<braced>[A-Za-z_][\w-]*)\}|(?P<bare>[A-Za-z_]\w*))"
+)
 
 
-def declared(front_matter: Mapping[str, Any]) -> tuple[Argument, ...]:
-    """Return the arguments that `arguments` lists; with only a hint, one that takes any text.
+def declared(front_matter: Mapping[str, Any], *, takes_text: bool) -> tuple[Argument, ...]:
+    """Return the arguments that `arguments` lists.
 
-    Entries without a usable name are left out, so that a list of prompts never fails.
+    Without any, a hint or content that `takes_text` means one argument for any text. Entries
+    without a usable name are left out, so that a list of prompts never fails.
     """
     named = {one.name: one for entry in _entries(front_matter) if (one := _argument(entry))}
     hint = front_matter.get(HINT)
-    if named or not hint:
+    if named or not (hint or takes_text):
         return tuple(named.values())
-    return (Argument("arguments", str(hint)),)
+    return (Argument(TEXT, str(hint) if hint else None),)
+
+
+def takes_text(content: str) -> bool:
+    """Return whether the content has a place for all that is typed."""
+    return any(place in content for place in PLACES_OF_ALL)
 
 
 def problems_of(front_matter: Mapping[str, Any]) -> list[str]:
@@ -63,18 +76,44 @@ def _listed(text: str) -> Any:
 
 
 def filled(content: str, asked: Sequence[Argument], given: Mapping[str, str]) -> str:
-    """Replace each `$name` by the given value; append values that have no placeholder.
+    """Replace `$name`, and by position `$0` and `$ARGUMENTS[0]`; append values without a place.
 
     Raises Invalid for missing or unknown arguments.
     """
     _check(asked, given)
-    values = {ALL: " ".join(given[one.name] for one in asked if one.name in given)}
-    values |= {one.name: given.get(one.name, "") for one in asked}
-    found = {match["braced"] or match["bare"] for match in _PLACE.finditer(content)}
-    text = _PLACE.sub(lambda match: values.get(match["braced"] or match["bare"], match[0]), content)
-    unplaced = [] if ALL in found else [name for name in given if name not in found]
-    lines = [f"- {name}: {given[name]}" for name in unplaced]
+    texts = {one.name: given.get(one.name, "") for one in asked}
+    texts[ALL] = " ".join(given[one.name] for one in asked if one.name in given)
+    words = _by_position(asked, given)
+    placed: set[str | int] = set()
+
+    def fill(place: re.Match[str]) -> str:
+        if name := place["braced"] or place["bare"]:
+            placed.add(name)
+            return texts.get(name, place[0])
+        position = int(place["index"] or place["position"])
+        placed.add(position)
+        beyond = "" if place["index"] else place[0]  # without a word it may be a price
+        return words[position][1] if position < len(words) else beyond
+
+    text = _PLACE.sub(fill, content)
+    left = {name for position, (name, _) in enumerate(words) if position not in placed} - placed
+    lines = [f"- {name}: {given[name]}" for name in given if name in left and ALL not in placed]
     return "\n".join([text.rstrip(), "", "Arguments:", *lines]) if lines else text
+
+
+def _by_position(asked: Sequence[Argument], given: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the name and value of each argument, or of each word of any text."""
+    if [one.name for one in asked] == [TEXT]:
+        return [(TEXT, word) for word in _words(given.get(TEXT, ""))]
+    return [(one.name, given.get(one.name, "")) for one in asked]
+
+
+def _words(text: str) -> list[str]:
+    """Split at white space, except in quotes."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
 
 
 def _check(asked: Sequence[Argument], given: Mapping[str, str]) -> None:

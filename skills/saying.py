@@ -1,6 +1,10 @@
 """Skills as prompts, which clients offer as slash commands."""
 
 from collections.abc import Mapping
+from functools import reduce
+from operator import or_
+
+from django.db.models import Q
 
 from contextd.callers import Caller
 from contextd.errors import NotFound
@@ -10,6 +14,8 @@ from skills import arguments, documents, serving, usage
 from skills.models import Skill
 
 PREFIX = "skill_"
+TAKES_TEXT = reduce(or_, (Q(content__contains=place) for place in arguments.PLACES_OF_ALL))
+"""Found by the database, so that listing reads no content."""
 
 
 def name_of(skill: Skill) -> str:
@@ -21,12 +27,13 @@ def name_of(skill: Skill) -> str:
 def offered(caller: Caller) -> list[Offer]:
     skills = Skill.objects.visible_to(caller).select_related("project")
     shown = skills.only("slug", "name", "description", "front_matter", "project__name")
+    taking_text = set(skills.filter(TAKES_TEXT).values_list("pk", flat=True))
     return [
         Offer(
             name=name_of(skill),
             title=f"{skill.name} ({skill.project.name})" if skill.project else skill.name,
             description=documents.shortened(skill.description),
-            arguments=arguments.declared(skill.front_matter),
+            arguments=arguments.declared(skill.front_matter, takes_text=skill.pk in taking_text),
         )
         for skill in shown
     ]
@@ -35,7 +42,7 @@ def offered(caller: Caller) -> list[Offer]:
 def said(caller: Caller, name: str, given: Mapping[str, str]) -> PromptText:
     """Return the text of the prompt, and count a use of the skill."""
     skill = _named(caller, name)
-    asked = arguments.declared(skill.front_matter)
+    asked = arguments.declared(skill.front_matter, takes_text=arguments.takes_text(skill.content))
     content = arguments.filled(skill.content, asked, given)
     usage.count(caller, skill, None)
     return PromptText(

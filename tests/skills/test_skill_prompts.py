@@ -71,6 +71,50 @@ def test_what_is_typed_goes_to_its_place(http: httpx2.Client, create: Create) ->
     assert four.endswith("Look at a.py: a.py security")
 
 
+@pytest.mark.parametrize(
+    ("content", "hint", "typed", "said"),
+    [
+        ("Fix $ARGUMENTS now.", None, "12 main", "Fix 12 main now."),
+        ("Fix ${ARGUMENTS} now.", None, "12", "Fix 12 now."),
+        ("Fix $ARGUMENTS now.", None, None, "Fix  now."),
+        ("From $ARGUMENTS[1] to $ARGUMENTS[0].", None, "'a b' c", "From c to a b."),
+        ("From $ARGUMENTS[1] to $ARGUMENTS[0].", None, "it's", "From  to it's."),
+        ("From $1 to $0.", "[to] [from]", "a b", "From b to a."),
+        ("To $0.", "[to]", "a b", "To a.\n\nArguments:\n- arguments: a b"),
+        (
+            "It costs $0.50 or $7.",
+            "[to]",
+            "a",
+            "It costs $0.50 or $7.\n\nArguments:\n- arguments: a",
+        ),
+    ],
+)
+def test_what_is_typed_is_split_into_words_where_the_content_asks_for_them(
+    http: httpx2.Client,
+    warm_model: None,
+    tmp_path: Path,
+    content: str,
+    hint: str | None,
+    typed: str | None,
+    said: str,
+) -> None:
+    hinted = {"argument-hint": f"'{hint}'"} if hint else {}
+    raw = document("one", **hinted).replace(b"Do it", content.encode())
+    call_command("skills", "import", write(tmp_path / "one", {"SKILL.md": raw}), verbosity=0)
+
+    (argument,) = prompts_of_skills(http)["skill_one"]["arguments"]
+    assert (argument["name"], argument.get("description")) == ("arguments", hint)
+    result = say(http, "skill_one", **({"arguments": typed} if typed else {}))
+    assert text_of(result).endswith(f"\n\n{said}")
+
+
+def test_arguments_are_filled_in_by_position_too(http: httpx2.Client, create: Create) -> None:
+    create("one", content="$0, $ARGUMENTS[1]", metadata={"arguments": "file focus depth"})
+
+    said = text_of(say(http, "skill_one", focus="speed", depth="2"))
+    assert said.endswith("\n\n, speed\n\nArguments:\n- depth: 2")
+
+
 def test_declared_arguments_of_a_skill_are_completed(http: httpx2.Client, create: Create) -> None:
     create("one", project_path="/w/shop", metadata={"arguments": "project_path"})
     (prompt,) = prompts_of_skills(http)
