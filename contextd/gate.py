@@ -19,6 +19,7 @@ from contextd import protected_resource
 from contextd.errors import Busy, ContextdError, Invalid, NotAllowed
 
 MCP_PATH = "/mcp"
+ADMIN_PATH = "/admin/"
 MCP_METHODS = ("POST", "GET", "DELETE")
 MAX_CACHED_HOSTS = 256
 STOPPING = "the server stops, and it is unknown whether the call was done; check, and call again"
@@ -67,7 +68,7 @@ class Gate:
         # The parser keeps white space after a value, which according to RFC 9110 5.5 is not part of
         # it.
         headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        exchange = Exchange(receive, send)
+        exchange = Exchange(receive, send, largest_body(scope["path"]))
         try:
             check(scope["method"], scope["path"], headers)
             scope = {**scope, "headers": headers}
@@ -85,8 +86,9 @@ class Gate:
 class Exchange:
     """One request and its answer: limits the body and records when the answer begins."""
 
-    def __init__(self, receive: Receive, send: Send) -> None:
+    def __init__(self, receive: Receive, send: Send, largest: int) -> None:
         self._receive, self._send = receive, send
+        self._largest = largest
         self._until = asyncio.get_running_loop().time() + settings.BODY_SECONDS
         self._is_whole = False
         self._size = 0
@@ -103,7 +105,7 @@ class Exchange:
             raise TooSlow(f"the body did not arrive within {seconds} s", field="body") from None
         self._is_whole = not message.get("more_body", False)
         self._size += len(message.get("body", b""))
-        check_size(self._size)
+        check_size(self._size, self._largest)
         return message
 
     async def send(self, message: Message) -> None:
@@ -120,7 +122,7 @@ def check(method: str, path: str, raw_headers: list[tuple[bytes, bytes]]) -> Non
     if "origin" in headers and (is_for_programs(path) or method not in SAFE_METHODS):
         check_origin(headers["origin"], headers["host"])
     if headers.get("content-length", "").isdecimal():
-        check_size(int(headers["content-length"]))
+        check_size(int(headers["content-length"]), largest_body(path))
 
 
 def check_doubled(counts: Mapping[str, int]) -> None:
@@ -174,8 +176,14 @@ def is_mcp(path: str) -> bool:
     return path.rstrip("/") == MCP_PATH
 
 
-def check_size(size: int) -> None:
-    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+def largest_body(path: str) -> int:
+    """Return the limit in bytes; forms for importing files explain their own, lower one."""
+    is_import = path.startswith(ADMIN_PATH) and path.endswith("/import/")
+    limit: int = settings.IMPORT_BODY_SIZE if is_import else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    return limit
+
+
+def check_size(size: int, limit: int) -> None:
     if size > limit:
         raise BodyTooLarge(f"the body is larger than {limit} bytes", field="body")
 

@@ -222,6 +222,8 @@ STATIC_URL = "static/"
 STATICFILES_DIRS = [("chart", str(Path(unfold.__file__).parent / "static/unfold/js/chart"))]
 WHITENOISE_USE_FINDERS = True
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
+# Larger than the files that are imported, so that the form can say how large they may be.
+IMPORT_BODY_SIZE = 64 * 1024 * 1024
 # How long a request may take to arrive; a slower one would block others.
 BODY_SECONDS = 30
 

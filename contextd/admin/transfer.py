@@ -18,6 +18,10 @@ from contextd.admin.rows import TAKE_CREDENTIALS_OUT, RowsByOperation, WritableR
 from contextd.errors import ContextdError
 
 MAX_REPORTED = 20
+MAX_FILE_BYTES = 10 * 1024 * 1024
+TOO_LARGE = (
+    "The file is larger than 10 MB. Filter the list to export it in parts, or split the file"
+)
 CONFIRMED_BEFORE = (
     "Nothing was imported: this import was confirmed before, or its preview is older than an hour. "
     "If its records are missing, choose the file again"
@@ -32,6 +36,13 @@ class FileForm(ImportForm):  # type: ignore[misc]  # the library has no types
         required=False,
         widget=UnfoldBooleanWidget,
     )
+
+    def clean_import_file(self) -> Any:
+        """Refuse a file that would take longer to import than browsers and proxies wait."""
+        file = self.cleaned_data["import_file"]
+        if file.size > MAX_FILE_BYTES:
+            raise forms.ValidationError(TOO_LARGE)
+        return file
 
 
 class ConfirmForm(ConfirmImportForm):  # type: ignore[misc]  # the library has no types

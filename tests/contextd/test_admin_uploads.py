@@ -7,7 +7,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from checkpoints.models import Checkpoint
-from contextd.admin import uploads
+from contextd.admin import transfer, uploads
 from tests.admin import messages_of
 from tests.contextd.transfer import preview, take_in
 
@@ -83,6 +83,16 @@ def test_a_file_waits_encrypted_for_an_hour(
     assert PASSWORD.encode() not in kept
     assert seconds == 3600
     assert PASSWORD not in Checkpoint.objects.get().summary
+
+
+def test_a_file_that_is_too_large_is_told_what_to_do(
+    admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer, "MAX_FILE_BYTES", len(FILE) - 1)
+
+    page = preview(admin_client, CHECKPOINTS, "csv", FILE)
+
+    assert page.context["form"].errors == {"import_file": [transfer.TOO_LARGE]}
 
 
 def test_a_file_that_another_key_encrypted_is_not_imported(

@@ -156,6 +156,13 @@ async def test_a_body_of_undeclared_size_is_counted(
     assert (await gated.post("/api/x", content=pieces())).status_code == status
 
 
+@pytest.mark.parametrize(("path", "status"), [("/admin/a/b/import/", 200), ("/admin/a/b/", 413)])
+async def test_forms_of_imports_get_larger_files_to_explain_their_limit(
+    gated: httpx2.AsyncClient, path: str, status: int
+) -> None:
+    assert (await gated.post(path, content=b"x" * (LIMIT + 1))).status_code == status
+
+
 async def test_refusals_are_json_rpc_for_mcp_and_plain_json_elsewhere(
     gated: httpx2.AsyncClient,
 ) -> None:
