@@ -11,6 +11,8 @@ from django.db.models import Q
 from contextd.callers import Caller
 from contextd.models import Project
 
+MAX_TAGS = 20
+
 
 class Severity(models.TextChoices):
     LOW = "low"
@@ -46,7 +48,7 @@ class Remediation(models.Model):
     stack_trace = models.TextField(max_length=50_000, blank=True)
     solution = models.TextField(max_length=20_000)
     context = models.JSONField(default=dict, blank=True)
-    tags = ArrayField(models.CharField(max_length=50), default=list, blank=True, size=20)
+    tags = ArrayField(models.CharField(max_length=50), default=list, blank=True, size=MAX_TAGS)
     severity = models.CharField(max_length=8, choices=Severity, blank=True)
     fingerprint = models.CharField(
         max_length=64, editable=False, help_text="The same for the same error, whenever it occurs"

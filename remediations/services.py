@@ -4,24 +4,24 @@ import hashlib
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 from django.db import IntegrityError
-from django.db.models import F, QuerySet
+from django.db.models import F
 from django.db.models.functions import Greatest
-from django.utils import timezone
 
 from contextd import limits, notes, projects, search
 from contextd.callers import Caller
 from contextd.changes import announce
 from contextd.completions import completer
-from contextd.errors import Invalid
+from contextd.errors import Invalid, NotFound
 from contextd.models import Project, get_record
 from contextd.search import Hit
 from contextd.status import has_records, health_check
-from remediations import reading, scoring
+from remediations import reading, repeated, scoring
 from remediations.models import Remediation
 from remediations.reading import Reading
 from remediations.scoring import Scores
@@ -41,8 +41,6 @@ _CAPITALISED = re.compile(r"[A-Z][a-z]+(?=[^\w\s]*(?:\s|$))")
 _FULL_STOP = re.compile(r"(?<=[\w`'\")\]])[.!]$")
 REORDERED = 50
 """Candidates compared in detail beyond the limit, since that changes their order."""
-MAX_COMPARED = 20
-"""Records of the same fix that are compared with a new one."""
 
 Outcome = Literal["worked", "did_not_work", "outdated"]
 
@@ -89,7 +87,7 @@ def save(
     severity: str | None,
     stack_trace: str,
 ) -> Saved:
-    """Save a fix; the same fix of the same error strengthens the existing one.
+    """Save a fix; the same fix of the same error strengthens the existing one, and completes it.
 
     Unless it is vague, an error without its stack is the same as one with any.
     """
@@ -108,7 +106,10 @@ def save(
         created_by=caller.principal,
     )
     prepared = search.prepare(*read.found_by(solution))
-    return limits.retried(partial(_keep, caller, new, project_path, prepared))
+    saved = limits.retried(partial(_keep, caller, new, project_path, prepared))
+    if stack_trace and not saved.remediation.stack_trace:
+        _add_stack(caller, saved.remediation, stack_trace)
+    return saved
 
 
 def _keep(
@@ -119,42 +120,15 @@ def _keep(
         with limits.transaction():
             if project_path:
                 new.project = projects.resolve(caller, project_path, new.context)
-            if known := _known(new):
-                return _seen_again(known)
+            if known := repeated.find(new):
+                added = repeated.strengthen(known, new)
+                announce("resources", address_of(known))
+                return Saved(known, _seen_again(known, added))
             new.save(force_insert=True)
             search.store(DOMAIN, new.pk, new.project_id, prepared)
     except IntegrityError:
         raise limits.Stale from None
     return Saved(new, prepared.notice)
-
-
-def _known(new: Remediation) -> Remediation | None:
-    """Return the same fix of the same error, if it is saved already."""
-    same_fixes = Remediation.objects.filter(
-        solution_digest=new.solution_digest, project=new.project
-    )
-    same = same_fixes.filter(fingerprint=new.fingerprint).first()
-    return same or _with_or_without_stack(same_fixes, new)
-
-
-def _with_or_without_stack(
-    same_fixes: QuerySet[Remediation], new: Remediation
-) -> Remediation | None:
-    """Return a fix of this error if it was saved with a stack and this is not, or vice versa.
-
-    A vague error needs its stack to be recognised.
-    """
-    alone = reading.read(new.error_message, "", new.error_type)
-    if alone.is_vague:
-        return None
-    others = (
-        same_fixes.filter(stack_trace="") if new.stack_trace else same_fixes.exclude(stack_trace="")
-    )
-    for other in others[:MAX_COMPARED]:
-        read = reading.read(other.error_message, "", other.error_type)
-        if read.fingerprint == alone.fingerprint:
-            return other
-    return None
 
 
 def digest_of(solution: str) -> str:
@@ -174,15 +148,21 @@ def _indent(line: str) -> str:
     return " " * (len(line) - len(line.lstrip()))
 
 
-def _seen_again(remediation: Remediation) -> Saved:
-    known = Remediation.objects.filter(pk=remediation.pk)
-    known.update(seen_count=F("seen_count") + 1, last_seen_at=timezone.now())
-    remediation.refresh_from_db()
-    return Saved(
-        remediation,
-        f"This fix was already known; it has now been seen {remediation.seen_count} times. Its "
-        "other fields are unchanged: remediation_update changes them.",
+def _seen_again(remediation: Remediation, added: Sequence[str]) -> str:
+    effect = (
+        f"This save added what it lacked: {', '.join(added)}."
+        if added
+        else "Nothing else changed: remediation_update changes its fields."
     )
+    seen = f"it has now been seen {remediation.seen_count} times"
+    return f"This fix was already known; {seen}. {effect}"
+
+
+def _add_stack(caller: Caller, remediation: Remediation, stack_trace: str) -> None:
+    """Add a stack, unless the remediation was deleted or saved with that stack meanwhile."""
+    add = partial(_change_text, caller, str(remediation.pk), {"stack_trace": stack_trace})
+    with suppress(NotFound, IntegrityError):
+        limits.retried(add)
 
 
 def update(
@@ -323,8 +303,7 @@ def rate(
     if instead_of:
         counts[instead_of] = Greatest(F(instead_of) - 1, 0)
     Remediation.objects.filter(pk=remediation.pk).update(**counts)
-    remediation.refresh_from_db()
-    return remediation
+    return get(caller, remediation_id)
 
 
 def delete(caller: Caller, remediation_id: str) -> None:

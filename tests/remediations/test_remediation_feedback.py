@@ -1,6 +1,6 @@
 import pytest
 
-from contextd import pipeline
+from contextd import notes, pipeline
 from contextd.errors import Invalid, NotFound
 from remediations.models import Remediation
 from tests.conftest import Call, StrangerTo
@@ -81,6 +81,19 @@ def test_one_of_a_project_that_is_not_granted_cannot_be_rated(
             "remediation_feedback", {"id": secret, "outcome": "worked"}, stranger_to("/w/secret")
         )
     assert Remediation.objects.get().worked == 0
+
+
+def test_one_that_is_deleted_while_it_is_rated_is_not_found(
+    call: Call, save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved = save("boom")
+
+    def delete_it(*, helped: bool) -> None:
+        Remediation.objects.all().delete()
+
+    monkeypatch.setattr(notes, "rated", delete_it)
+    with pytest.raises(NotFound, match=saved):
+        call("remediation_feedback", id=saved, outcome="worked")
 
 
 def search(call: Call) -> list[str]:
