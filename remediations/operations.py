@@ -33,7 +33,10 @@ Solution = Annotated[
 StackTrace = Annotated[
     Text, Field(max_length=50_000, description="Stack trace printed with the error")
 ]
-Context = Annotated[Metadata, Field(description="Key-value facts, such as versions and branch")]
+Context = Annotated[
+    Metadata,
+    Field(description="Key-value facts, such as versions and branch; values are kept as text"),
+]
 Labels = Annotated[Tags, Field(description="Labels, up to 20 of 50 characters")]
 RemediationId = Annotated[RecordId, Field(description="Id of the remediation")]
 Severity = Literal["low", "medium", "high", "critical"]
@@ -47,7 +50,10 @@ class SaveRemediation(Request):
     solution: Solution
     project_path: Annotated[
         AbsolutePath | None,
-        Field(description="Limit it to this project (absolute path); by default all share it"),
+        Field(
+            description="Project (absolute path) that callers must be allowed to see to find it; "
+            "by default all callers find it, in every project"
+        ),
     ] = None
     context: Context = {}
     tags: Labels = []
@@ -79,7 +85,9 @@ class UpdateRemediation(Request):
     solution: Annotated[
         Solution | None, Field(description="New solution; another fix starts without ratings")
     ] = None
-    context: Annotated[Context | None, Field(description="New key-value facts")] = None
+    context: Annotated[
+        Context | None, Field(description="New key-value facts; values are kept as text")
+    ] = None
     tags: Annotated[Labels | None, Field(description="New labels")] = None
     severity: Annotated[
         Severity | Literal[""] | None, Field(description="New severity; empty for none")
