@@ -1,19 +1,16 @@
 """`make bench`, shipped knowledge: latency of `troubleshoot` and `tmkb_query` over `/mcp`."""
 
-import yaml
-
-from benchmarks import report, server
+from benchmarks import labelled, report, server
 from benchmarks.checkpoints import figures
 from benchmarks.client import Client
 from benchmarks.server import ROOT
 
-LABELLED = ROOT / "tests/troubleshoot/labelled.yaml"
 QUERIES = ROOT / "tests/threats/queries.tsv"
 WARM = 20
 
 
 def errors() -> list[str]:
-    return [case["error"] for case in yaml.safe_load(LABELLED.read_text(encoding="utf-8"))]
+    return [case.error for case in labelled.cases()]
 
 
 def contexts() -> list[str]:

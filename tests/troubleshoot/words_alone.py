@@ -6,8 +6,8 @@ The same weights as in a diagnosis, on an index kept in memory: 2,000 errors tak
 import copy
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from contextd.search import Hit, terms
 from contextd.search.ranking import RECIPE
 from troubleshoot import library, signatures, symptoms, vocabulary, weighing
 from troubleshoot.models import Pattern
+from troubleshoot.vocabulary import Vocabulary
 
 COMPARED = 25
 
@@ -25,7 +26,7 @@ COMPARED = 25
 @dataclass
 class Passage:
     pattern: int
-    is_example: bool
+    example: str | None
     headline: str
     text: str
     weights: Mapping[str, float]
@@ -43,9 +44,14 @@ def trigrams(text: str) -> frozenset[str]:
 
 @dataclass
 class WordsAlone:
+    """`columns` has for each word the passages it stands in, and its weights there."""
+
     patterns: dict[int, Pattern]
-    passages: list[Passage] = field(default_factory=list)
-    postings: dict[str, list[tuple[int, float]]] = field(default_factory=lambda: defaultdict(list))
+    vocabulary: Vocabulary
+    signatures: Sequence[signatures.Signature]
+    passages: Sequence[Passage]
+    columns: Mapping[str, tuple[Any, Any]]
+    hidden: Sequence[int] = ()
 
     @classmethod
     def of_shipped(cls) -> "WordsAlone":
@@ -53,41 +59,42 @@ class WordsAlone:
             Pattern(pk=number, key=record.key, **record.values)
             for number, record in enumerate(library.read().records)
         ]
-        index = cls({row.pk: row for row in rows})
-        for row in rows:
-            index.add(row.pk, [library.text_of(row)], is_example=False)
-            index.add(row.pk, library.examples_of(row), is_example=True)
-        return index
+        passages = [passage for row in rows for passage in passages_of(row)]
+        return cls(
+            patterns={row.pk: row for row in rows},
+            vocabulary=vocabulary.of_patterns(rows),
+            signatures=signatures.compiled({row.pk: row.signatures for row in rows}),
+            passages=passages,
+            columns=columns_of(passages),
+        )
 
-    def add(self, pattern: int, texts: Iterable[tuple[str, str]], *, is_example: bool) -> None:
-        for headline, body in texts:
-            for cut in search.cut(headline, body).passages:
-                weights = terms.weights(cut.counts)
-                for term, weight in weights.items():
-                    self.postings[term].append((len(self.passages), weight))
-                self.passages.append(Passage(pattern, is_example, cut.headline, cut.text, weights))
+    def without(self, examples: Mapping[int, Collection[str]]) -> "WordsAlone":
+        """Leave out these examples, by pattern; then they tell no kind of error and no word."""
+        bare = {pk: copy.copy(self.patterns[pk]) for pk in examples}
+        for pk, left_out in examples.items():
+            bare[pk].errors = [error for error in bare[pk].errors if error not in left_out]
+        counts = Counter(self.vocabulary.counts)
+        counts.subtract(vocabulary.of_patterns(self.patterns[pk] for pk in examples).counts)
+        counts.update(vocabulary.of_patterns(bare.values()).counts)
+        return replace(
+            self,
+            patterns=self.patterns | bare,
+            vocabulary=Vocabulary(self.vocabulary.patterns, counts),
+            hidden=[
+                number
+                for number, passage in enumerate(self.passages)
+                if passage.example in examples.get(passage.pattern, ())
+            ],
+        )
 
-    @cached_property
-    def vocabulary(self) -> vocabulary.Vocabulary:
-        return vocabulary.of_patterns(self.patterns.values())
-
-    @cached_property
-    def signatures(self) -> Sequence[signatures.Signature]:
-        return signatures.compiled({pk: row.signatures for pk, row in self.patterns.items()})
-
-    def ranked(self, error: str, without_examples_of: int | None = None) -> list[str]:
-        """Keys of patterns, the likeliest first; what is left out tells no kind of error either."""
+    def ranked(self, error: str) -> list[str]:
+        """Keys of patterns, the likeliest first."""
         symptom = symptoms.read(error, facts={}, tags=())
-        known = self.patterns
-        if without_examples_of:
-            bare = copy.copy(known[without_examples_of])
-            bare.errors = []
-            known = known | {without_examples_of: bare}
-        hits = self._hits(symptom.read.text, symptom.read.headline, without_examples_of)
+        hits = self._hits(symptom.read.text, symptom.read.headline)
         signed = signatures.found_in(symptom.texts, self.signatures)
         log_odds = {
             pk: weighing.evidence(
-                symptom, known[pk], hits.get(pk), signed.get(pk, ""), known=self.vocabulary
+                symptom, self.patterns[pk], hits.get(pk), signed.get(pk, ""), known=self.vocabulary
             ).log_odds
             for pk in {*hits, *signed}
         }
@@ -95,8 +102,8 @@ class WordsAlone:
             self.patterns[pk].key for pk in sorted(log_odds, key=lambda pk: (-log_odds[pk], pk))
         ]
 
-    def _hits(self, text: str, headline: str, left_out: int | None) -> dict[int, Hit]:
-        lexical = self._lexical(text, left_out)
+    def _hits(self, text: str, headline: str) -> dict[int, Hit]:
+        lexical = self._lexical(text)
         shape = trigrams(headline)
         hits: dict[int, Hit] = {}
         for number, share in lexical.most_common(COMPARED):
@@ -118,10 +125,13 @@ class WordsAlone:
                 )
         return hits
 
-    def _lexical(self, text: str, left_out: int | None) -> Counter[int]:
+    def _lexical(self, text: str) -> Counter[int]:
         """What each passage has of the most that BM25 could give, the best ones only."""
         asked = {
-            term: weight * terms.rarity(len(self.passages), len(self.postings.get(term, ())))
+            term: weight
+            * terms.rarity(
+                len(self.passages), len(self.columns[term][0]) if term in self.columns else 0
+            )
             for term, weight in terms.query_weights(text).items()
         }
         most = sum(asked.values()) * (terms.SATURATION + 1)
@@ -130,19 +140,24 @@ class WordsAlone:
             if term in self.columns:
                 numbers, weights = self.columns[term]
                 shares[numbers] += weights * (weight / most)
-        shares[self.examples_of == left_out] = 0
+        shares[[*self.hidden]] = 0
         best = np.argsort(shares)[-COMPARED:]
         return Counter({int(number): float(shares[number]) for number in best if shares[number]})
 
-    @cached_property
-    def columns(self) -> dict[str, tuple[Any, Any]]:
-        """For each word the passages it stands in, and its weights there."""
-        return {
-            term: (np.array([n for n, _ in column]), np.array([weight for _, weight in column]))
-            for term, column in self.postings.items()
-        }
 
-    @cached_property
-    def examples_of(self) -> Any:
-        """For each passage the pattern that it is an example of; -1 for what is none."""
-        return np.array([p.pattern if p.is_example else -1 for p in self.passages])
+def passages_of(row: Pattern) -> Iterator[Passage]:
+    examples = zip(row.errors, library.examples_of(row), strict=True)
+    for example, text in [(None, library.text_of(row)), *examples]:
+        for cut in search.cut(*text).passages:
+            yield Passage(row.pk, example, cut.headline, cut.text, terms.weights(cut.counts))
+
+
+def columns_of(passages: Sequence[Passage]) -> dict[str, tuple[Any, Any]]:
+    postings: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for number, passage in enumerate(passages):
+        for term, weight in passage.weights.items():
+            postings[term].append((number, weight))
+    return {
+        term: (np.array([n for n, _ in column]), np.array([weight for _, weight in column]))
+        for term, column in postings.items()
+    }
