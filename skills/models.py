@@ -202,6 +202,9 @@ class SkillUse(models.Model):
     usage_count = models.PositiveIntegerField(default=0)
     success_count = models.PositiveIntegerField(default=0)
     failure_count = models.PositiveIntegerField(default=0)
+    unrated_count = models.PositiveIntegerField(
+        default=0, editable=False, help_text="Recent uses whose outcome may still be reported"
+    )
     last_used_at = models.DateTimeField(auto_now=True)
 
     class Meta:

@@ -3,10 +3,12 @@
 import logging
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.db import DatabaseError
 from django.db.models import F
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from contextd import limits, notes
 from contextd.callers import Caller
@@ -15,6 +17,8 @@ from skills import services, serving
 from skills.models import Skill, SkillUse
 
 COUNTING_SECONDS = 2
+RATED_WITHIN = timedelta(hours=12)
+"""After the last use by the same caller, within which an outcome belongs to one before."""
 NOT_COUNTED = "This use could not be counted."
 
 logger = logging.getLogger(__name__)
@@ -50,15 +54,19 @@ def count(caller: Caller, skill: Skill, success: bool | None) -> bool:
 
 
 def _count(caller: Caller, skill: Skill, success: bool | None) -> bool:
-    """Return False if the skill is deleted. An outcome may follow a use already counted."""
+    """Return False if the skill is deleted. An outcome may follow a recent use already counted."""
     counts = {"usage_count": 1, "success_count": success is True, "failure_count": success is False}
     more = {name: F(name) + int(number) for name, number in counts.items()}
     of_all = Skill.objects.filter(pk=skill.pk)
     if not of_all.update(**more):  # locks the skill before its uses, as a deletion does
         return False
     use, _ = SkillUse.objects.get_or_create(skill=skill, principal=caller.principal)
-    if success is not None and use.usage_count > use.success_count + use.failure_count:
+    unrated = use.unrated_count if timezone.now() - use.last_used_at < RATED_WITHIN else 0
+    if success is None:
+        unrated += 1
+    elif unrated:
+        unrated -= 1
         of_all.update(usage_count=F("usage_count") - 1)
         del more["usage_count"]
-    SkillUse.objects.filter(pk=use.pk).update(**more, last_used_at=Now())
+    SkillUse.objects.filter(pk=use.pk).update(**more, unrated_count=unrated, last_used_at=Now())
     return True

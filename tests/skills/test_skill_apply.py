@@ -1,7 +1,9 @@
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from contextd import pipeline
 from contextd.callers import Caller
@@ -45,6 +47,20 @@ def test_how_a_use_ended_is_told_later_and_counts_no_other(
     assert (applied.usage_count, applied.rated_count) == (4, 4)
     uses = SkillUse.objects.values_list("principal", "usage_count", "success_count")
     assert sorted(uses) == [("tester", 3, 1), ("user:7", 1, 1)]
+
+
+def test_an_outcome_is_not_that_of_a_use_long_ago(call: Call, create: Create) -> None:
+    skill = create("one")
+    call("skill_apply", id=skill)
+    SkillUse.objects.update(last_used_at=timezone.now() - timedelta(hours=13))
+
+    applied = call("skill_apply", id=skill, success=True)
+    assert (applied.usage_count, applied.rated_count) == (2, 1)
+    applied = call("skill_apply", id=skill, success=True)
+    assert (applied.usage_count, applied.rated_count) == (3, 2)
+    for success in (None, False):
+        applied = call("skill_apply", id=skill, success=success)
+    assert (applied.usage_count, applied.rated_count) == (4, 3)
 
 
 def test_who_uses_what_is_known(call: Call, create: Create, caller: Caller) -> None:
