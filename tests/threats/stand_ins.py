@@ -7,6 +7,7 @@ names that Flask and FastAPI offer. Django itself is real.
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from inspect import isfunction
 from types import SimpleNamespace
 from typing import Any
 
@@ -122,7 +123,8 @@ class Rows:
     with_for_update = usable = select_for_update
 
     def order_by(self, *names: Any) -> "Rows":
-        ordered = self.all()
+        distances = [name for name in names if isfunction(name)]
+        ordered = self._of(sorted(self.rows, key=lambda row: [of(row) for of in distances]))
         ordered.order = names
         return ordered
 
