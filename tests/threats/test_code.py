@@ -9,16 +9,16 @@ from types import ModuleType
 
 import pytest
 
-from threats import knowledge
-from threats.schema import CodeExample
+from threats import briefing, knowledge
+from threats.schema import CodeExample, ThreatPattern
 
-PYTHON = {
-    f"{mitigation.id}-{number}": example
+SHIPPED = [
+    (f"{mitigation.id}-{number}", file.pattern, example)
     for file in knowledge.read(knowledge.FOLDER)[0]
     for mitigation in file.pattern.mitigations
     for number, example in enumerate(mitigation.code_examples)
-    if example.language == "python"
-}
+]
+PYTHON = {name: example for name, _, example in SHIPPED if example.language == "python"}
 NUMBERS = itertools.count()
 
 
@@ -44,3 +44,15 @@ def test_secure_code_passes(example: CodeExample) -> None:
 @pytest.mark.parametrize("example", PYTHON.values(), ids=PYTHON)
 def test_vulnerable_code_fails(example: CodeExample) -> None:
     assert list(failures(example, example.vulnerable_code))
+
+
+def is_shown(pattern: ThreatPattern, example: CodeExample) -> bool:
+    """Whether the threat and this code fit into an answer of `tmkb_query`."""
+    mitigation = pattern.mitigations[0].model_copy(update={"code_examples": [example]})
+    shortened = pattern.model_copy(update={"mitigations": [mitigation]})
+    answer = briefing.brief([shortened], language=None, frameworks=[], notice=None)
+    return answer.code_pattern is not None
+
+
+def test_all_secure_code_fits_beside_its_threat() -> None:
+    assert [name for name, pattern, code in SHIPPED if not is_shown(pattern, code)] == []
