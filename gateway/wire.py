@@ -32,6 +32,8 @@ MAX_SENT_LINE_BYTES = 64 * 1024 * 1024
 CHUNK_BYTES = 64 * 1024
 NOT_SENT = -32015
 """The code of a request that the peer cannot have received."""
+SESSION_OVER = -32016
+"""The code of a request that an HTTP server refuses since it no longer knows our session."""
 REFUSED_REQUEST = {"category": "validation"}
 """The data of the error of a request that cannot be written."""
 

@@ -63,7 +63,9 @@ def is_timeout(error: MCPError) -> bool:
 
 
 def is_of_forgotten_session(error: MCPError) -> bool:
-    """Recognise a lost session by servers' wording, since there is no code for it."""
+    """Recognise a lost session, where the status does not tell, by servers' wording."""
+    if error.error.code == wire.SESSION_OVER:
+        return True
     message = error.error.message.lower()
     for prefix in ("not found: ", "bad request: "):
         message = message.removeprefix(prefix)

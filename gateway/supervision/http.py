@@ -11,7 +11,7 @@ from typing import Any
 import httpcore2
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCResponse
+from mcp.types import INTERNAL_ERROR, METHOD_NOT_FOUND, ErrorData, JSONRPCError, JSONRPCResponse
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 
 from gateway import policy, wire
@@ -81,7 +81,7 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         if not (response.is_success and type_of(response).startswith(STREAM)):
             response.stream = Bounded(response.stream)
         if request.method == "POST" and response.is_error:
-            return await self._explained(response)
+            return await self._explained(response, has_session="mcp-session-id" in request.headers)
         if request.method == "POST" and type_of(response).startswith(JSON):
             return await answer_to(request, response)
         return response
@@ -98,7 +98,7 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         kept = {"location": location} if location else None
         return httpx2.Response(response.status_code, headers=kept)
 
-    async def _explained(self, response: httpx2.Response) -> httpx2.Response:
+    async def _explained(self, response: httpx2.Response, *, has_session: bool) -> httpx2.Response:
         """Turn a failed response into an error that names the status, which the SDK omits."""
         body = await response.aread()
         await response.aclose()
@@ -108,6 +108,13 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         is_ill = FAILING.match(status_line) is not None
         if is_ill or error is None:
             self._tail.note(status_line)
+        if (
+            status == NOT_FOUND
+            and has_session
+            and (error is None or error.code != METHOD_NOT_FOUND)
+        ):
+            over = ErrorData(code=wire.SESSION_OVER, message="")
+            return as_error(status, error.message if error else status_line, over)
         if (error and not is_ill) or status == NOT_FOUND:
             return httpx2.Response(status, headers={"content-type": kind}, content=body)
         return as_error(status, f"{status_line}: {error.message}" if error else status_line, error)

@@ -155,6 +155,12 @@ class Web(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.stay_away_if_wedged()
+        if request["method"] == "initialize":
+            tools.has_forgotten.clear()
+        if tools.has_forgotten.is_set():
+            error = {"code": -32001, "message": "Session 3f2a not found"}
+            self.reply(404, json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode())
+            return
         answered = tools.answered
         answered.message, answered.headers, answered.encoding = None, self.headers, ""
         answer(request)
@@ -169,9 +175,12 @@ class Web(BaseHTTPRequestHandler):
         body = message.encode("latin-1") if "id" in request else b""
         if answered.encoding:
             body = gzip.compress(body)
-        self.send_response(200 if body else 202)
-        if answered.encoding:
-            self.send_header("Content-Encoding", answered.encoding)
+        self.reply(200 if body else 202, body, answered.encoding)
+
+    def reply(self, status: int, body: bytes, encoding: str = "") -> None:
+        self.send_response(status)
+        if encoding:
+            self.send_header("Content-Encoding", encoding)
         self.send_header("Mcp-Session-Id", "one")
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

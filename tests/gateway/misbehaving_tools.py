@@ -20,7 +20,7 @@ tools: dict[str, dict[str, Any]] = {
         "vanish", "environment", "pid", "spawn", "progress", "cancelled", "grow", "picture",
         "link", "ask_person", "ask_model", "headers", "mumble", "held", "compressed", "status",
         "deep", "digits", "bytes", "late_id", "nameless", "another", "stubborn", "wait", "busy",
-        "sequence",
+        "sequence", "forget",
     )
 }  # fmt: skip
 tools["add"] = {"name": "add", "inputSchema": OBJECT, "outputSchema": SUM}
@@ -44,6 +44,7 @@ templates: list[Any] = [{"uriTemplate": "demo://notes/{number}", "name": "note"}
 cancelled: list[Any] = []
 is_modern, is_http = "--modern" in sys.argv, "--http" in sys.argv
 is_wedged = threading.Event()
+has_forgotten = threading.Event()
 statuses: list[int] = []
 answered = threading.local()
 
@@ -127,6 +128,12 @@ def status(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
     """From now on, that is its only answer."""
     statuses.append(arguments["code"])
     return {}
+
+
+def forget(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    """From now on, the session is not known."""
+    has_forgotten.set()
+    return text("forgotten")
 
 
 def flood(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:

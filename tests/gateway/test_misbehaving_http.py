@@ -73,6 +73,29 @@ def test_a_call_that_reaches_no_server_says_that_nothing_was_sent(add_web: Add, 
         call("odd:echo")
 
 
+def test_a_server_that_forgot_the_session_in_its_own_words_gets_another_one(
+    add_web: Add, call: Call
+) -> None:
+    upstream = add_web(heartbeat_interval_ms=60_000)
+    call("odd:forget")
+
+    with pytest.raises(UpstreamFailed, match="went away during the call"):
+        call("odd:echo")
+
+    wait_for(upstream.events.filter(state=State.BACKOFF).exists)
+    wait_for_state(upstream, State.READY)
+    assert call("odd:echo").content
+
+
+def test_a_forgotten_session_is_no_sign_of_life(add_web: Add, call: Call) -> None:
+    upstream = add_web(heartbeat_interval_ms=200)
+
+    call("odd:forget")
+
+    wait_for(upstream.events.filter(reason__contains="Session 3f2a not found").exists)
+    wait_for_state(upstream, State.READY)
+
+
 def test_changes_that_it_fails_to_announce_are_found_by_polling(add_web: Add, call: Call) -> None:
     add_web(poll_interval_ms=200)
 
