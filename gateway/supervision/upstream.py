@@ -54,6 +54,7 @@ class SupervisedUpstream:
         self._main: Connection | None = None
         self._others: dict[tuple[Any, ...], Connection] = {}
         self._of_single_calls: set[Connection] = set()
+        """Includes those that are closing, since their processes still run."""
         self._promised: Mapping[str, Any] = {}
         self._untaken: dict[Kind, str] = {}
         self._closing: set[asyncio.Task[None]] = set()
@@ -172,14 +173,16 @@ class SupervisedUpstream:
         return told + (f"\nnext try at {self._retry_at:%H:%M:%S} UTC" if self._retry_at else "")
 
     async def _perform_alone(self, plan: Plan, exchange: Exchange) -> dict[str, Any]:
+        if len(self._of_single_calls) >= MAX_CONNECTIONS:
+            raise self._busy("calls")
         connection = self._create(plan)
         self._of_single_calls.add(connection)
         try:
             await self._opened(connection)
             return await connection.perform(exchange)
-        finally:
-            self._of_single_calls.discard(connection)
-            await asyncio.shield(self._close_soon(connection))
+        finally:  # the answer does not wait for the end of the process
+            closing = self._close_soon(connection)
+            closing.add_done_callback(lambda _: self._of_single_calls.discard(connection))
 
     async def _connection_of(self, principal: str, plan: Plan, main: Connection) -> Connection:
         """Return the caller's connection; the first caller gets the existing one for itself.
@@ -207,10 +210,12 @@ class SupervisedUpstream:
     def _close_least_used(self) -> None:
         idle = {name: one for name, one in self._others.items() if not one.is_busy}
         if not idle:
-            raise failures.busy(
-                f"{self.plan.namespace} already serves {MAX_CONNECTIONS} callers; try again later"
-            )
+            raise self._busy("callers")
         self._close_soon(self._others.pop(min(idle, key=lambda name: idle[name].last_used)))
+
+    def _busy(self, served: str) -> Failed:
+        told = f"{self.plan.namespace} already serves {MAX_CONNECTIONS} {served}; try again later"
+        return failures.busy(told)
 
     def _close_soon(self, connection: Connection) -> asyncio.Task[None]:
         closing = asyncio.create_task(connection.close())

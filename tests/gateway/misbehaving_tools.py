@@ -20,7 +20,7 @@ tools: dict[str, dict[str, Any]] = {
         "vanish", "environment", "pid", "spawn", "progress", "cancelled", "grow", "picture",
         "link", "ask_person", "ask_model", "headers", "mumble", "held", "compressed", "status",
         "deep", "digits", "bytes", "late_id", "nameless", "another", "stubborn", "wait", "busy",
-        "sequence", "forget",
+        "sequence", "forget", "linger",
     )
 }  # fmt: skip
 tools["add"] = {"name": "add", "inputSchema": OBJECT, "outputSchema": SUM}
@@ -213,6 +213,13 @@ def environment(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, An
 
 
 def pid(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    return text(os.getpid())
+
+
+def linger(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    """Go on after the end of the input."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    threading.Thread(target=time.sleep, args=[1000]).start()
     return text(os.getpid())
 
 

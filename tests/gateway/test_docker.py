@@ -66,7 +66,7 @@ def test_each_call_has_a_process_that_is_gone_afterwards(add_in_container: Add, 
 
     assert first.structured["THEIRS"] == "value"
     assert second.content[0]["text"].isdigit()
-    assert len(running_servers()) == 1  # the one that lists the tools
+    wait_for(lambda: len(running_servers()) == 1)  # the one that lists the tools
 
 
 def test_standard_error_is_kept_apart_and_told(add_in_container: Add, call: Call) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from contextd import pipeline
 from contextd.callers import Caller, Entry
-from contextd.errors import UpstreamFailed
+from contextd.errors import Busy, UpstreamFailed
 from gateway.models import Isolation, State
 from gateway.supervision import upstream as supervised
 from tests.conftest import Call
@@ -55,7 +55,37 @@ def test_a_call_may_have_a_process_of_its_own(add: Add, call: Call) -> None:
     first, second = pid_of(call), pid_of(call)
 
     assert first != second
-    assert not psutil.pid_exists(first)
+    wait_for(lambda: not psutil.pid_exists(first))
+
+
+def test_an_answer_does_not_wait_for_the_end_of_the_process(add: Add, call: Call) -> None:
+    add(isolation=Isolation.PER_CALL)
+
+    pid = int(call("odd:linger").content[0]["text"])
+
+    assert psutil.pid_exists(pid)
+    wait_for(lambda: not psutil.pid_exists(pid))
+
+
+def test_calls_of_their_own_processes_are_limited(
+    add: Add, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervised, "MAX_CONNECTIONS", 1)
+    add(isolation=Isolation.PER_CALL)
+    pid = int(call("odd:linger").content[0]["text"])
+
+    with pytest.raises(Busy, match="odd already serves 1 calls; try again later"):
+        call("odd:pid")
+
+    wait_for(lambda: not psutil.pid_exists(pid))
+    wait_for(lambda: is_served(call))
+
+
+def is_served(call: Call) -> bool:
+    try:
+        return bool(pid_of(call))
+    except Busy:
+        return False
 
 
 def test_the_connection_that_was_used_least_makes_room(
