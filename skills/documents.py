@@ -73,8 +73,8 @@ def write(wording: Wording) -> bytes:
 def rewritten(raw: bytes, wording: Wording) -> bytes:
     """Apply the changes of the wording to a document; return it as is without any.
 
-    The version is updated only if the document has one. Values that stay the same are written as
-    in the document.
+    The version is updated only if the document has one. Values that stay the same, and line ends,
+    are written as in the document.
     """
     document, parts = read(raw), _parts_of(raw)
     current = wording_of(document)
@@ -90,13 +90,17 @@ def rewritten(raw: bytes, wording: Wording) -> bytes:
         if after[key] != before[key]:
             changed[key] = after[key]
     _change_metadata(changed, before["metadata"], after["metadata"])
-    same_content = document.content.strip() == wording.content.strip()
+    content, now = wording.content, document.content
+    if is_windows := _has_windows_ends(parts[0]):
+        content, now = _with_windows_ends(content), _with_windows_ends(now)
+    same_content = now.strip() == content.strip()
     if changed == document.front_matter and same_content:
         return raw
     head = parts[0]
     if changed != document.front_matter:
         head = _between_lines(front_matter.updated(parts["front"], changed))
-    return _joined(head, document.content if same_content else wording.content)
+        head = _with_windows_ends(head) if is_windows else head
+    return _joined(head, document.content if same_content else content)
 
 
 def wording_of(document: Document) -> Wording:
@@ -159,8 +163,17 @@ def _between_lines(front: str) -> str:
 
 
 def _joined(head: str, content: str) -> bytes:
-    end = "" if content.endswith("\n") else "\n"
+    line_end = "\r\n" if _has_windows_ends(head) else "\n"
+    end = "" if content.endswith("\n") else line_end
     return f"{head}{content}{end}".encode()
+
+
+def _has_windows_ends(head: str) -> bool:
+    return head.partition("\n")[0].endswith("\r")
+
+
+def _with_windows_ends(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
 def _as_front_matter(wording: Wording) -> dict[str, Any]:

@@ -19,6 +19,7 @@ _PLAIN: dict[str, re.Pattern[str]] = {
     "tag:yaml.org,2002:float": re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"),
 }
 """The core schema of YAML 1.2, which clients use; 1.1 has dates and reads `no` as false."""
+NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
 
 LINE_BREAKS_OF_YAML = re.compile("[\r\x85\u2028\u2029]")
 """Characters that are read as spaces unless quoted and escaped."""
@@ -49,6 +50,7 @@ class _Loader(yaml.SafeLoader):
         self.depth -= 1
         if isinstance(node, yaml.MappingNode):
             _check_keys(node)
+            _keep_versions_as_text(node)
         return node
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
@@ -72,6 +74,13 @@ def _check_keys(node: yaml.MappingNode) -> None:
             raise Unreadable(f"line {_line_of(key.start_mark)}: the key {key.value!r} occurs twice")
         if isinstance(key, yaml.ScalarNode):
             known.add(key.value)
+
+
+def _keep_versions_as_text(node: yaml.MappingNode) -> None:
+    """Keep `version: 1.10` apart from 1.1, as which a number would be read."""
+    for key, value in node.value:
+        if key.value == "version" and value.tag in NUMBERS:
+            value.tag = "tag:yaml.org,2002:str"
 
 
 class _Dumper(yaml.SafeDumper):

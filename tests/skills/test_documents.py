@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skills import documents, front_matter
 from skills.wording import Wording, slug_of
+from tests.skills.packages import document
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
 FILLED = TEXT.filter(lambda text: bool(text.strip()))
@@ -49,6 +51,32 @@ def test_a_document_is_read_as_it_was_written(wording: Wording) -> None:
     assert read.model_dump(exclude={"content"}) == wording.model_dump(exclude={"content"})
     assert read.content == f"{wording.content.removesuffix(chr(10))}\n"
     assert documents.rewritten(written, wording) == written
+
+
+def test_line_ends_of_windows_stay() -> None:
+    raw = document("one", license="MIT", version="1.0.0").replace(b"\n", b"\r\n")
+    wording = documents.wording_of(documents.read(raw))
+
+    in_a_browser = wording.model_copy(update={"content": "Do it\n"})
+    assert documents.rewritten(raw, in_a_browser) == raw
+    renamed = wording.model_copy(update={"category": "c", "content": "Do it\nwell"})
+    written = documents.rewritten(raw, renamed)
+    assert written.endswith(b"metadata:\r\n  category: c\r\n---\r\n\r\nDo it\r\nwell\r\n")
+    assert written.count(b"\n") == written.count(b"\r\n")
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [("1.10", "1.10.0"), ("2", "2.0.0"), ("1.10.3", "1.10.3"), ("'3.20'", "3.20.0")],
+)
+def test_a_version_is_read_digit_by_digit(written: str, read: str) -> None:
+    for place in (f"version: {written}", f"metadata:\n  version: {written}"):
+        raw = f"---\nname: one\ndescription: d\n{place}\n---\nDo it\n".encode()
+        wording = documents.wording_of(documents.read(raw))
+        assert wording.version == read
+        assert documents.rewritten(raw, wording) == raw
+        changed = documents.rewritten(raw, wording.model_copy(update={"author": "Ann"}))
+        assert documents.wording_of(documents.read(changed)).version == read
 
 
 @given(wordings(), wordings())

@@ -11,7 +11,7 @@ from django.test import Client
 
 from contextd import pipeline
 from contextd.callers import Caller
-from skills import rendering
+from skills import keeping, rendering
 from skills.models import Skill, State
 from skills.packages import Package, PackageFile
 from tests.admin import messages_of
@@ -104,6 +104,15 @@ def test_line_ends_of_browsers_change_nothing(
 
     edit(admin_client, pk, content="  a\r\n\r\nb\r\n")
     assert call("skill_get", id=pk).version == "1.0.0"
+
+
+def test_an_edit_keeps_the_line_ends_of_the_file(admin_client: Client, warm_model: None) -> None:
+    upload(admin_client, document("one", category="a").replace(b"\n", b"\r\n"))
+    skill = Skill.objects.get()
+
+    edit(admin_client, str(skill.pk), description=skill.description, author="", category="b")
+    kept = keeping.package_of(skill, "1.0.1").raw_document
+    assert kept == document("one", category="b").replace(b"\n", b"\r\n")
 
 
 def test_the_version_can_be_raised(admin_client: Client, create: Create, call: Call) -> None:
