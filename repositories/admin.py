@@ -2,7 +2,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Count, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
 from contextd import auth
@@ -10,6 +11,18 @@ from contextd.admin import Exportable, ModelAdmin, NotEditable, ReadOnly, Rows, 
 from contextd.errors import NotAllowed
 from repositories import services
 from repositories.models import Repository, SourceFile
+
+# Only of the rows that are shown, unlike an aggregate of all files.
+FILE_COUNT = Coalesce(
+    Subquery(
+        SourceFile.objects.filter(repository=OuterRef("pk"))
+        .order_by()
+        .values("repository")
+        .annotate(number=Count("pk"))
+        .values("number")
+    ),
+    0,
+)
 
 
 class RepositoryRows(Rows):
@@ -47,7 +60,21 @@ class RepositoryAdmin(Exportable, NotEditable, ModelAdmin[Repository]):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Repository]:
-        return super().get_queryset(request).annotate(file_count=Count("files"))
+        return super().get_queryset(request).annotate(file_count=FILE_COUNT)
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """Look up the states of the rows together."""
+        shown: Any = super().get_changelist_instance(request)
+        shown.result_list = list(shown.result_list)
+        for state in services.states_of(shown.result_list):
+            state.repository.state = state  # type: ignore[attr-defined]  # read by the columns
+        return shown
+
+    def get_object(self, *args: Any, **kwargs: Any) -> Repository | None:
+        repository = super().get_object(*args, **kwargs)
+        if repository:
+            repository.state = services.state_of(repository)  # type: ignore[attr-defined]
+        return repository
 
     @admin.display(ordering="file_count")
     def files(self, repository: Any) -> int:
@@ -55,8 +82,8 @@ class RepositoryAdmin(Exportable, NotEditable, ModelAdmin[Repository]):
         return number
 
     @admin.display(description="last run")
-    def last_run(self, repository: Repository) -> str:
-        return services.progress(services.state_of(repository))
+    def last_run(self, repository: Any) -> str:
+        return services.progress(repository.state)
 
     @admin.display(description="errors")
     def unreadable(self, repository: Repository) -> int:
@@ -64,8 +91,9 @@ class RepositoryAdmin(Exportable, NotEditable, ModelAdmin[Repository]):
         return number
 
     @admin.display(description="passages to embed, of its project")
-    def pending(self, repository: Repository) -> int:
-        return services.state_of(repository).coverage.pending
+    def pending(self, repository: Any) -> int:
+        state: services.State = repository.state
+        return state.coverage.pending
 
     @admin.action(description="Index the selected repositories again", permissions=["delete"])
     def index_selected(self, request: HttpRequest, queryset: QuerySet[Repository]) -> None:

@@ -1,12 +1,12 @@
 """Index, search and remove repositories."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
 from contextd import jobs, limits, notes, projects, search
 from contextd.callers import Caller
@@ -247,14 +247,32 @@ def cancel(caller: Caller, *, path: str | None, job_id: str | None) -> State:
 
 
 def state_of(repository: Repository, job: Job | None = None) -> State:
-    newest = Job.objects.filter(task=TASK, key=str(repository.pk)).first()
-    coverage = search.coverage(DOMAIN, frozenset([repository.project_id]))
-    files = repository.files.count()
-    return State(repository, job or newest, files, coverage, finding.is_gone(repository))
+    (state,) = states_of([repository])
+    return replace(state, job=job or state.job)
 
 
 def listed(caller: Caller) -> list[State]:
-    return [state_of(repository) for repository in _visible_to(caller)]
+    return states_of(_visible_to(caller))
+
+
+def states_of(repositories: Iterable[Repository]) -> list[State]:
+    """Return the state of each, with the same few queries for any number of them."""
+    asked = list(repositories)
+    jobs_of = Job.objects.filter(task=TASK, key__in=[str(one.pk) for one in asked])
+    newest = {job.key: job for job in jobs_of.order_by("key", "-created_at", "-pk").distinct("key")}
+    files = SourceFile.objects.filter(repository__in=asked).order_by().values_list("repository")
+    counts = dict(files.annotate(number=Count("pk")))
+    coverage = search.coverage(DOMAIN, [one.project_id for one in asked])
+    return [
+        State(
+            repository,
+            newest.get(str(repository.pk)),
+            counts.get(repository.pk, 0),
+            coverage.get(repository.project_id, search.EmbeddingCoverage(0, 0)),
+            finding.is_gone(repository),
+        )
+        for repository in asked
+    ]
 
 
 def _visible_to(caller: Caller) -> QuerySet[Repository]:

@@ -7,14 +7,15 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from pgvector import SparseVector
 
 from contextd import limits, notes, telemetry
 from contextd.search import candidates, embedding, scope, terms, vectors
 from contextd.search.candidates import Word
 from contextd.search.embedding import Embedded, EmbeddingUnavailable, Vector
-from contextd.search.models import TERM_SPACE, Passage
+from contextd.search.models import TERM_SPACE, Collection, Coverage, Passage
 from contextd.search.ranking import (
     RECIPE,
     Choose,
@@ -180,10 +181,14 @@ def find_passages(
     )
 
 
-def coverage(domain: str, projects: frozenset[int] | None) -> EmbeddingCoverage:
-    """Return how many passages can be found by words, and how many also by meaning."""
-    where = Where(domain, projects, False, None).look(vectors.space_of(embedding.model()))
-    return EmbeddingCoverage(where.passages, where.covered)
+def coverage(domain: str, projects: Iterable[int]) -> dict[int, EmbeddingCoverage]:
+    """Return by project how many passages can be found by words, and how many also by meaning."""
+    of_model = Coverage.objects.filter(space=vectors.space_of(embedding.model()))
+    covered = of_model.filter(collection=OuterRef("pk")).values("passages")
+    counts = Collection.objects.filter(domain=domain, project__in=set(projects)).values_list(
+        "project", "passages", Coalesce(Subquery(covered), 0)
+    )
+    return {project: EmbeddingCoverage(stored, embedded) for project, stored, embedded in counts}
 
 
 def texts(domain: str, record_id: int) -> list[str]:
