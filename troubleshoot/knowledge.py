@@ -135,7 +135,8 @@ class Knowledge:
 def read(folder: Path = FOLDER) -> Knowledge:
     """Return all valid patterns of a folder, and all mistakes in its files."""
     patterns: list[Written] = []
-    shipped = frozenset[str]() if folder.resolve() == FOLDER else _shipped_ids()
+    is_shipped = folder.resolve() == FOLDER
+    shipped = frozenset[str]() if is_shipped else _shipped_ids()
     known = set(shipped)
     paths, complaints = yaml_files.within(folder)
     for path in paths:
@@ -147,6 +148,8 @@ def read(folder: Path = FOLDER) -> Knowledge:
             complaints += faulty.complaints
     complaints += [wrong for written in patterns for wrong in _within(written)]
     complaints += [*_duplicate_ids(patterns, shipped), *_unknown_rivals(patterns, known)]
+    if is_shipped:
+        complaints += _without_references(patterns)
     return Knowledge(patterns, sorted(set(complaints)))
 
 
@@ -271,6 +274,14 @@ def _unknown_rivals(patterns: Iterable[Written], known: Set[str]) -> Iterator[Co
             if rival.id not in known - {written.entry.id}:
                 place = ("confused_with", number, "id")
                 yield written.complaint(f"confused_with names no other pattern: {rival.id}", *place)
+
+
+def _without_references(patterns: Iterable[Written]) -> Iterator[Complaint]:
+    """Find shipped patterns that name no page where the reader can check what they say."""
+    for written in patterns:
+        if not written.entry.references:
+            reason = "references is empty: add a page of the tool's official documentation"
+            yield written.complaint(reason, "id")
 
 
 def words_of(title: str) -> list[str]:

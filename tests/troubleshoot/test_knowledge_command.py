@@ -156,6 +156,16 @@ def test_rivals_may_ship_or_have_mistakes_of_their_own(complaints: Complaints) -
         assert [line.partition(" ")[0] for line in reported] == ["1.yaml:4:"]
 
 
+def test_a_shipped_pattern_needs_a_reference(
+    complaints: Complaints, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    referring = ENTRY.replace("disk-full", "other") + "  references: [https://example.com/disks]\n"
+    reason = "references is empty: add a page of the tool's official documentation"
+    monkeypatch.setattr(knowledge, "FOLDER", tmp_path)
+
+    assert complaints.about(ENTRY, referring) == [f"0.yaml:1: {reason}"]
+
+
 def test_folders_are_read_to_the_bottom(complaints: Complaints, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a/b.yaml").write_text("id: x", encoding="utf-8")
