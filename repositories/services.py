@@ -294,10 +294,9 @@ def forget(repository: Repository) -> int:
             indexing.forget_files(keys)
         number += len(keys)
     with limits.transaction():
-        # A run that began meanwhile is part of what is deleted; its files are forgotten first.
         Repository.objects.select_for_update().filter(pk=repository.pk).first()
-        late = list(repository.files.values_list("pk", flat=True))
-        indexing.forget_files(late)
+        # A run may have begun meanwhile.
+        indexing.forget_files(late := list(repository.files.values_list("pk", flat=True)))
         repository.delete()
     return number + len(late)
 
