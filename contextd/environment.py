@@ -183,6 +183,10 @@ class Environment(BaseSettings):
         validate_default=True,
         description="Shared secret of such a connection; 32 characters or more.",
     )
+    gateway_message_mb: Annotated[int, whole_number(1, 32)] = Field(
+        4,
+        description="MiB that one message of an upstream may have, 1 to 32.",
+    )
     audit_days: Annotated[int, whole_number(1, 36_500)] = Field(
         90,
         description="Days that audit entries are kept.",

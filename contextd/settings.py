@@ -242,6 +242,7 @@ CONTEXTD_GATEWAY_PRIVATE_HOSTS = ENVIRONMENT.gateway_private_hosts
 CONTEXTD_GATEWAY_LISTEN = ENVIRONMENT.gateway_listen
 CONTEXTD_GATEWAY_ADDRESS = ENVIRONMENT.gateway_address
 CONTEXTD_GATEWAY_TOKEN = ENVIRONMENT.gateway_token
+CONTEXTD_GATEWAY_MESSAGE_MB = ENVIRONMENT.gateway_message_mb
 CONTEXTD_AUDIT_DAYS = ENVIRONMENT.audit_days
 CONTEXTD_EVENTS_DAYS = ENVIRONMENT.events_days
 # How long calls wait before they are counted in a batch; None: until requested.

@@ -17,6 +17,10 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 DEPTH = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
 
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}:,]|[^\s"\[\]{}:,]++', re.DOTALL)
+# The brace that ends the line closes the outermost object.
+_ID_AT_THE_END = re.compile(
+    rb',\s*"id"\s*:\s*("[^"\\]*"|[^\s",{}]+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*\Z'
+)
 
 
 class Unattributable(ValueError):
@@ -36,6 +40,21 @@ def call_answered_by(line: bytes) -> RequestId | None:
         return None
     request_id = as_request_id(members.get(b'"id"', b""))
     if request_id is None and b'"jsonrpc"' in members:
+        raise Unattributable("it wrote an answer without a readable id")
+    return request_id
+
+
+def call_answered_at_length(beginning: bytes, end: bytes) -> RequestId | None:
+    """Return the id of the call that a line answers of which only the ends are kept.
+
+    None for a request or a notification. Raises Unattributable if no id is found.
+    """
+    members = outermost_members(beginning.removeprefix(BYTE_ORDER_MARK).lstrip())
+    if b'"method"' in members:
+        return None
+    last = _ID_AT_THE_END.search(end)
+    request_id = as_request_id(members.get(b'"id"') or (last[1] if last else b""))
+    if request_id is None:
         raise Unattributable("it wrote an answer without a readable id")
     return request_id
 

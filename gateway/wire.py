@@ -1,13 +1,14 @@
 """Exchange JSON-RPC messages, one per line, with a peer that may be untrusted."""
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from django.conf import settings
 from mcp import MCPError
 from mcp.shared.message import SessionMessage
 from mcp.types import (
@@ -23,10 +24,12 @@ from mcp.types import (
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 
 from contextd.mcp import sdk
-from contextd.mcp.pipes import Lines
 from gateway import salvage
 
-MAX_LINE_BYTES = 4 * 1024 * 1024
+MAX_SKIPPED_BYTES = 64 * 1024 * 1024
+"""The most that is read of a line that is too long, to find the call that it answers."""
+END_BYTES = 1000
+"""What is kept of the beginning and of the end of such a line."""
 MAX_SENT_LINE_BYTES = 64 * 1024 * 1024
 """Above the limit of client requests."""
 CHUNK_BYTES = 64 * 1024
@@ -72,6 +75,59 @@ class Outgoing(sdk.Outgoing):
 Streams = tuple[Incoming, Outgoing]
 
 
+@dataclass(frozen=True, slots=True)
+class LongLine:
+    """The ends of a line that is too long."""
+
+    beginning: bytes
+    end: bytes
+
+
+class Lines:
+    """Splits what a peer writes into lines, of which those that are too long are not kept."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._kept, self._end = bytearray(), b""
+        self._length = 0
+
+    def feed(self, chunk: bytes) -> Iterator[bytes | LongLine]:
+        """Yield the lines that are complete. Raises Unattributable for too long a non-message."""
+        *complete, rest = chunk.split(b"\n")
+        for part in complete:
+            self._add(part)
+            yield self._taken()
+        self._add(rest)
+
+    @property
+    def _is_long(self) -> bool:
+        return self._length > self._limit
+
+    def _add(self, part: bytes) -> None:
+        self._length += len(part)
+        if not self._is_long:
+            self._kept += part
+            return
+        before = self._end or bytes(self._kept[-END_BYTES:])
+        self._end = (before + part)[-END_BYTES:]
+        self._kept += part[:END_BYTES]
+        del self._kept[END_BYTES:]
+        is_message = self._kept.removeprefix(salvage.BYTE_ORDER_MARK).lstrip().startswith(b"{")
+        if not is_message or self._length > MAX_SKIPPED_BYTES:
+            raise salvage.Unattributable(f"it wrote a line of more than {self._limit} bytes")
+
+    def _taken(self) -> bytes | LongLine:
+        kept = bytes(self._kept)
+        line = LongLine(kept, self._end) if self._is_long else kept
+        self._kept, self._end, self._length = bytearray(), b"", 0
+        return line
+
+
+def max_message_bytes() -> int:
+    mebibytes: int = settings.CONTEXTD_GATEWAY_MESSAGE_MB
+    return mebibytes * 1024 * 1024
+
+
 @asynccontextmanager
 async def connected(peer: Peer, ended: anyio.Event | None = None) -> AsyncIterator[Streams]:
     """Yield the streams for a session with the peer.
@@ -111,13 +167,27 @@ async def messages_from(peer: Peer) -> AsyncIterator[SessionMessage]:
 
     Raises Unattributable if a call might otherwise wait without an answer.
     """
-    lines = Lines(MAX_LINE_BYTES)
+    lines = Lines(max_message_bytes())
     while chunk := await peer.read():
         for line in lines.feed(chunk):
-            if line is None:
-                raise salvage.Unattributable(f"it wrote a line of more than {MAX_LINE_BYTES} bytes")
-            if message := message_in(line, peer):
+            if isinstance(line, LongLine):
+                message = refusal_of(line, peer)
+            else:
+                message = message_in(line, peer)
+            if message:
                 yield message
+
+
+def refusal_of(line: LongLine, peer: Peer) -> SessionMessage | None:
+    """Return what ends the call that the line answers, if it is an answer. Raises Unattributable"""
+    why = too_large()
+    peer.note(f"a message is {why}")
+    request_id = salvage.call_answered_at_length(line.beginning, line.end)
+    return None if request_id is None else refusal(request_id, PARSE_ERROR, f"the answer is {why}")
+
+
+def too_large() -> str:
+    return f"larger than {max_message_bytes()} bytes (CONTEXTD_GATEWAY_MESSAGE_MB)"
 
 
 def message_in(line: bytes, peer: Peer) -> SessionMessage | None:

@@ -41,7 +41,7 @@ async def connected(plan: Plan, tail: Tail) -> AsyncIterator[tuple[Any, Any]]:
             trust_env=False,
         ) as client,
         streamable_http_client(
-            plan.url, http_client=client, max_sse_event_size=wire.MAX_LINE_BYTES
+            plan.url, http_client=client, max_sse_event_size=wire.max_message_bytes()
         ) as streams,
     ):
         yield streams
@@ -178,8 +178,8 @@ class Bounded(httpx2.AsyncByteStream):
         length = 0
         async for chunk in self._stream:
             length += len(chunk)
-            if length > wire.MAX_LINE_BYTES:
-                raise httpx2.ReadError(f"an answer of more than {wire.MAX_LINE_BYTES} bytes")
+            if length > wire.max_message_bytes():
+                raise httpx2.ReadError(f"an answer is {wire.too_large()}")
             yield chunk
 
     async def aclose(self) -> None:

@@ -20,7 +20,7 @@ tools: dict[str, dict[str, Any]] = {
         "vanish", "environment", "pid", "spawn", "progress", "cancelled", "grow", "picture",
         "link", "ask_person", "ask_model", "headers", "mumble", "held", "compressed", "status",
         "deep", "digits", "bytes", "late_id", "nameless", "another", "stubborn", "wait", "busy",
-        "sequence", "forget", "linger",
+        "sequence", "forget", "linger", "large", "large_last", "sheet",
     )
 }  # fmt: skip
 tools["add"] = {"name": "add", "inputSchema": OBJECT, "outputSchema": SUM}
@@ -150,6 +150,10 @@ def chatter(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
     return text("said")
 
 
+def sheet(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    return text(LARGE)
+
+
 def write_answer(value: str, request_id: Any) -> None:
     """An answer that no JSON parser takes, which `json.dumps` would not write."""
     quoted = json.dumps(request_id)
@@ -164,12 +168,17 @@ def write(line: str) -> None:
     sys.stdout.flush()
 
 
+LARGE = "A" * 5_000_000
 BROKEN: dict[str, Callable[[Any], None]] = {
     "deep": lambda request_id: write_answer("[" * 3000 + "]" * 3000, request_id),
     "digits": lambda request_id: write_answer("9" * 5000, request_id),
     "bytes": lambda request_id: write_answer('"\xff"', request_id),
     "late_id": lambda request_id: write(
         f'{{"result":{{"id":7,"a":"\\ud800"}},"jsonrpc":"2.0","id":{json.dumps(request_id)}}}'
+    ),
+    "large": lambda request_id: write_answer(f'"{LARGE}"', request_id),
+    "large_last": lambda request_id: write(
+        f'{{"result":{{"id":7,"a":"{LARGE}"}},"jsonrpc":"2.0","id":{json.dumps(request_id)}}}'
     ),
     "nameless": lambda request_id: write('{"jsonrpc":"2.0","result":{}}'),
     "another": lambda request_id: write('{"jsonrpc":"2.0","id":9999,"result":{}}'),

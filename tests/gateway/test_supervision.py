@@ -91,6 +91,26 @@ def test_an_answer_that_no_parser_takes_ends_its_call_alone(
     assert pid_of(call) == before
 
 
+@pytest.mark.parametrize("name", ["large", "large_last"])
+def test_an_answer_that_is_too_large_ends_its_call_alone(add: Add, call: Call, name: str) -> None:
+    add()
+    before = pid_of(call)
+
+    with pytest.raises(
+        UpstreamFailed, match=r"larger than 4194304 bytes .CONTEXTD_GATEWAY_MESSAGE"
+    ):
+        call(f"odd:{name}")
+
+    assert pid_of(call) == before
+
+
+def test_how_large_an_answer_may_be_can_be_set(add: Add, call: Call, settings: object) -> None:
+    settings.CONTEXTD_GATEWAY_MESSAGE_MB = 8  # type: ignore[attr-defined]
+    add()
+
+    assert len(call("odd:sheet").content[0]["text"]) == 5_000_000
+
+
 def test_an_answer_without_an_id_ends_the_connection_with_the_reason(add: Add, call: Call) -> None:
     add()
 

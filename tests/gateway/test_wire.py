@@ -8,16 +8,19 @@ from typing import Any
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp import MCPError
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
-from gateway import wire
+from gateway import salvage, wire
 from gateway.supervision import processes
 from gateway.supervision.concealing import concealer
 from gateway.supervision.processes import Tail
 from gateway.wire import Incoming, Outgoing, Peer
 
+sizes = st.integers(1, 50)
 Use = Callable[[Incoming, Outgoing], Awaitable[Any]]
 
 
@@ -101,6 +104,56 @@ def test_an_answer_that_cannot_be_read_ends_its_call(line: bytes, ended: object)
 
     assert len(noted) == 1
     assert (message.message.id if message else None) == ended  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("beginning", "end", "answered"),
+    [
+        (b'{"jsonrpc":"2.0","id":1,"result":{"a":"', b'"}}', 1),
+        (b'\xef\xbb\xbf {"id":"a","result":{"a":"', b'"}}', "a"),
+        (b'{"result":{"id":7,"a":"', b'"},"jsonrpc":"2.0","id":1}', 1),
+        (b'{"result":{"a":"', b'"}, "id": "b", "jsonrpc": "2.0"}\r', "b"),
+        (b'{"method":"notifications/message","params":{"a":"', b'"}}', None),
+        (b'{"jsonrpc":"2.0","id":9,"method":"elicitation/create","params":{"a":"', b'"}}', None),
+    ],
+)
+def test_the_call_of_a_line_that_is_too_long_is_found_at_its_ends(
+    beginning: bytes, end: bytes, answered: object
+) -> None:
+    (line,) = wire.Lines(2000).feed(beginning + b"A" * 5000 + end + b"\n")
+
+    assert isinstance(line, wire.LongLine)
+    assert salvage.call_answered_at_length(line.beginning, line.end) == answered
+
+
+@pytest.mark.parametrize("end", [b'"}}', b'","id":1}}', b'"},"id":{}}', b'"},"id":null}'])
+def test_a_long_answer_without_an_id_at_its_ends_is_of_no_call(end: bytes) -> None:
+    with pytest.raises(salvage.Unattributable):
+        salvage.call_answered_at_length(b'{"result":{"a":"', end)
+
+
+@given(lines=st.lists(st.binary(max_size=40).filter(lambda one: b"\n" not in one)), size=sizes)
+def test_lines_are_the_same_in_chunks_of_any_size(lines: list[bytes], size: int) -> None:
+    given_lines = [b"{" + line for line in lines]
+    written = b"".join(line + b"\n" for line in given_lines)
+    splitting = wire.Lines(20)
+
+    found = [
+        line
+        for start in range(0, len(written), size)
+        for line in splitting.feed(written[start : start + size])
+    ]
+
+    assert found == [line if len(line) <= 20 else wire.LongLine(line, line) for line in given_lines]
+
+
+def test_a_line_without_an_end_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "MAX_SKIPPED_BYTES", 3000)
+    lines = wire.Lines(1000)
+
+    assert list(lines.feed(b"{" + b"A" * 2500)) == []
+    with pytest.raises(salvage.Unattributable, match="a line of more than 1000 bytes"):
+        list(lines.feed(b"A" * 2500))
 
 
 @pytest.mark.parametrize(
