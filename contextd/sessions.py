@@ -99,6 +99,12 @@ def unsubscribe(session_id: str, uri: str) -> None:
     Subscription.objects.filter(session_id=session_id, uri=uri).delete()
 
 
+def subscribed(session_id: str) -> list[str]:
+    """Return the addresses that the session is subscribed to."""
+    found = Subscription.objects.filter(session_id=session_id).order_by("uri")
+    return list(found.values_list("uri", flat=True))
+
+
 def subscriptions(uri: str, among: Collection[str]) -> list[tuple[str, str]]:
     """Return the sessions subscribed to changes of the resource, each with its address."""
     concerned = Q(uri=uri) | Q(uri__startswith=f"{uri}?")  # as `changes.concerns` defines it

@@ -2,7 +2,7 @@
 
 import contextlib
 import itertools
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,8 @@ class Held:
         sender: Sender,
         admissions: Admissions,
         send_elsewhere: Callable[[Content], Awaitable[Any]],
+        *,
+        is_new: bool,
     ) -> None:
         self.id = row.pk
         self.owner = (row.principal, row.context)
@@ -69,6 +71,9 @@ class Held:
         self._is_ready = anyio.Event()
         self._dispatcher: Dispatcher | None = None
         self._open: set[str] = set()
+        self._listener: Listener | None = None
+        self.may_have_missed = not is_new
+        """Whether the client may have missed messages of its standalone stream."""
 
     async def run(self, server: AnnouncingServer, lifespan_state: Any) -> None:
         """Serve messages until the session ends or has been idle here for long."""
@@ -116,6 +121,30 @@ class Held:
         """Whether the client's standalone stream is open here."""
         return sdk.has_stream(self.transport)
 
+    @contextlib.asynccontextmanager
+    async def listening(self) -> AsyncIterator[None]:
+        """Serve the client's standalone stream in the block, which ends when it listens again.
+
+        The client has one such stream; that of an earlier request may be broken unnoticed.
+        """
+        while (former := self._listener) is not None:
+            former.scope.cancel()
+            await former.has_ended.wait()
+        self._listener = current = Listener()
+        try:
+            with current.scope:
+                yield
+        finally:
+            self._listener = None
+            self.may_have_missed = True
+            current.has_ended.set()
+
+    def note_listening_elsewhere(self) -> None:
+        """End the client's standalone stream here, since another process serves it now."""
+        self.may_have_missed = True
+        if self._listener is not None:
+            self._listener.scope.cancel()
+
     def is_running(self, request_id: object) -> bool:
         """Return whether this request of the client is running here."""
         return self._dispatcher is not None and self._dispatcher.is_running(request_id)
@@ -153,6 +182,14 @@ class Held:
             await self._send_elsewhere(
                 outgoing.message.model_dump(by_alias=True, mode="json", exclude_unset=True)
             )
+
+
+class Listener:
+    """A request that serves the standalone stream."""
+
+    def __init__(self) -> None:
+        self.scope = anyio.CancelScope()
+        self.has_ended = anyio.Event()
 
 
 class Dispatcher(sdk.Dispatcher):

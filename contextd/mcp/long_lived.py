@@ -5,11 +5,15 @@ from collections.abc import Awaitable, Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from contextd.errors import ContextdError, NotAuthenticated, Unavailable
+from contextd.errors import ContextdError, Invalid, NotAuthenticated, Unavailable
 from contextd.signals import serving_ends
 
 DISCONNECT: Message = {"type": "http.disconnect"}
 END: Message = {"type": "http.response.body", "body": b"", "more_body": False}
+
+
+class OpenedAgain(Invalid):
+    status = 409
 
 
 def is_long_lived(scope: Scope) -> bool:
@@ -28,7 +32,7 @@ async def serve(
     """Serve a stream; end it as if the client had left when `lapse` returns or serving ends."""
     received: asyncio.Queue[Message] = asyncio.Queue()
     answer = Answer(send)
-    reason: ContextdError = NotAuthenticated("you no longer have access")
+    reason: ContextdError = OpenedAgain("the stream of this session has been opened again")
 
     async def pass_on() -> None:
         message: Message = {}
@@ -37,7 +41,9 @@ async def serve(
             received.put_nowait(message)
 
     async def end() -> None:
+        nonlocal reason
         await lapse()
+        reason = NotAuthenticated("you no longer have access")
         received.put_nowait(DISCONNECT)
 
     def stop(**_: object) -> None:

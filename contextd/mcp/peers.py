@@ -43,8 +43,10 @@ class Peers:
     async def listening(self, hear: Hear = ignore) -> AsyncIterator[None]:
         """Receive messages; start even without Valkey, and connect as soon as it answers."""
         listening = asyncio.create_task(self._listen(hear))
-        with contextlib.suppress(TimeoutError):
+        try:
             await asyncio.wait_for(self._is_connected.wait(), START_SECONDS)
+        except TimeoutError:
+            self._missed_news = True
         try:
             yield
         finally:

@@ -2,12 +2,13 @@
 
 import secrets
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mcp.server.streamable_http import GET_STREAM_KEY, EventCallback, EventMessage, EventStore
 from mcp.types import JSONRPCMessage
 
-MAX_EVENTS = 100
+MAX_EVENTS = 200
 MAX_BYTES = 1024 * 1024
 STANDALONE = "standalone"
 RETRY_MILLISECONDS = 1000
@@ -47,8 +48,15 @@ class Replay(EventStore):
             self._size -= oldest.size
         return event_id
 
-    def has(self, event_id: str) -> bool:
+    def has(self, event_id: str | None) -> bool:
         return event_id in self._events
+
+    async def begin_with(self, messages: Iterable[JSONRPCMessage]) -> str:
+        """Store the messages of a new standalone stream; return the event that they follow."""
+        start = await self.store_event(GET_STREAM_KEY, None)
+        for message in messages:
+            await self.store_event(GET_STREAM_KEY, message)
+        return start
 
     async def replay_events_after(
         self, last_event_id: str, send_callback: EventCallback

@@ -4,12 +4,12 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable, Collection
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar, get_args
 
 import anyio
 from anyio.abc import TaskGroup
 from django.conf import settings
-from mcp.types import INVALID_PARAMS
+from mcp.types import INVALID_PARAMS, JSONRPCNotification
 from pydantic_core import from_json
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
@@ -98,7 +98,7 @@ class Sessions(sdk.SessionManager):
             refusal = gate.as_rpc(error, request_id=content["id"], code=INVALID_PARAMS)
             await JSONResponse(refusal, status_code=error.status)(scope, receive, send)
             return
-        held = self._hold(await self._begin(asked, scope["user"]), scope["user"])
+        held = self._hold(await self._begin(asked, scope["user"]), scope["user"], is_new=True)
         await held.ready()
         receive = envelope.unread(body, receive)
         status = await sdk.status_sent(held.transport.handle_request, scope, receive, send)
@@ -138,10 +138,11 @@ class Sessions(sdk.SessionManager):
         held = self._held.get(session_id)
         if held is not None and not held.is_ending:
             return held
-        return self._hold(row, sender) if row else None
+        return self._hold(row, sender, is_new=False) if row else None
 
-    def _hold(self, row: Session, sender: Sender) -> Held:
-        held = Held(row, sender, self._admissions, partial(self._send_to_stream, row.pk))
+    def _hold(self, row: Session, sender: Sender, *, is_new: bool) -> Held:
+        send_elsewhere = partial(self._send_to_stream, row.pk)
+        held = Held(row, sender, self._admissions, send_elsewhere, is_new=is_new)
         self._held[held.id] = held
         self._tasks.start_soon(self._run, held)
         return held
@@ -167,16 +168,29 @@ class Sessions(sdk.SessionManager):
 
     async def _listen(self, held: Held, scope: Scope, receive: Receive, send: Send) -> None:
         last_event = Headers(scope=scope).get(LAST_EVENT)
-        if last_event is not None and not held.replay.has(last_event):
-            if not replay.is_of_standalone_stream(last_event):
+        if last_event is not None and not replay.is_of_standalone_stream(last_event):
+            if not held.replay.has(last_event):
                 raise CallEnded(
                     "this stream cannot be resumed here: it has ended, or its call runs in another "
                     "server process. Find out what the call has changed before you repeat it"
                 )
-            scope = without(LAST_EVENT, scope)
-        if scope["method"] == "GET":
-            await self._peers.publish(bus.StreamOpened(session=held.id))
-        await held.transport.handle_request(scope, receive, send)
+            await held.transport.handle_request(scope, receive, send)
+            return
+        await self._peers.publish(bus.StreamOpened(session=held.id))
+        async with held.listening():
+            if held.may_have_missed and not held.replay.has(last_event):
+                scope = resuming(await self._announce_all(held), scope)
+            await held.transport.handle_request(scope, receive, send)
+
+    async def _announce_all(self, held: Held) -> str:
+        """Announce all that the client may have missed; return the event to resume from.
+
+        Permissions need no check: the client learns only what it has subscribed to.
+        """
+        uris = await self._look_up(partial(sessions.subscribed, held.id))
+        lists = [notification(f"notifications/{kind}/list_changed") for kind in get_args(bus.Kind)]
+        updates = [notification("notifications/resources/updated", {"uri": uri}) for uri in uris]
+        return await held.replay.begin_with([*lists, *updates])
 
     async def _post(self, held: Held, scope: Scope, receive: Receive, send: Send) -> None:
         body = await envelope.read(receive)
@@ -242,7 +256,7 @@ class Sessions(sdk.SessionManager):
             return
         match message:
             case bus.StreamOpened():
-                held.transport.close_standalone_sse_stream()
+                held.note_listening_elsewhere()
             case bus.FromClient():
                 self._tasks.start_soon(held.take, message.content)
             case bus.ToClient():
@@ -275,6 +289,12 @@ class Sessions(sdk.SessionManager):
         return await self._look_ups.run_safely("the look-up of a session", work)
 
 
-def without(header: str, scope: Scope) -> Scope:
-    kept = [(name, value) for name, value in scope["headers"] if name != header.encode()]
-    return {**scope, "headers": kept}
+def resuming(event_id: str, scope: Scope) -> Scope:
+    """Return the request of a client that has received that event last."""
+    header = LAST_EVENT.encode()
+    others = [(name, value) for name, value in scope["headers"] if name != header]
+    return {**scope, "headers": [*others, (header, event_id.encode())]}
+
+
+def notification(method: str, params: dict[str, Any] | None = None) -> JSONRPCNotification:
+    return JSONRPCNotification(jsonrpc="2.0", method=method, params=params)

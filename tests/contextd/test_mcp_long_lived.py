@@ -7,6 +7,7 @@ import pytest
 
 from contextd.errors import NotAuthenticated, Unavailable
 from contextd.mcp import long_lived
+from contextd.mcp.long_lived import OpenedAgain
 from contextd.signals import serving_ends
 
 pytestmark = pytest.mark.anyio
@@ -67,3 +68,12 @@ async def test_a_stream_ends_when_its_sender_is_no_longer_admitted() -> None:
 
     with pytest.raises(NotAuthenticated):
         await serve(Stream(begins=False), lapse)
+
+
+async def test_a_stream_that_another_one_replaces_before_it_begins_says_so() -> None:
+    class Replaced(Stream):
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            return None
+
+    with pytest.raises(OpenedAgain):
+        await serve(Replaced(), anyio.sleep_forever)

@@ -39,7 +39,10 @@ from tests.server import Server, environment_of_processes, eventually, free_port
 SECONDS = 20
 STOP_SECONDS = 10
 UPDATED = "notifications/resources/updated"
+LOGGED = "notifications/message"
 LIST_CHANGED = "notifications/tools/list_changed"
+PROMPTS_CHANGED = "notifications/prompts/list_changed"
+LISTS_CHANGED = {LIST_CHANGED, PROMPTS_CHANGED, "notifications/resources/list_changed"}
 LISTEN = modern("subscriptions/listen", notifications={"toolsListChanged": True})
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -265,20 +268,43 @@ def test_a_message_reaches_the_process_with_the_stream_of_the_client(
 
     with listening(other, session) as messages:
         one.post("/mcp", json=rpc("door/log"), headers=session)
-        message = next(one for one in messages if one["method"] == "notifications/message")
+        message = next(one for one in messages if one["method"] == LOGGED)
 
     assert message["params"]["data"] == "from elsewhere"
 
 
-def test_a_client_that_listens_again_listens_at_one_process_only(
-    one: httpx2.Client, other: httpx2.Client
+@pytest.mark.parametrize("again", ["one", "other"])
+def test_a_client_that_listens_again_listens_there_only(
+    one: httpx2.Client, other: httpx2.Client, again: str
+) -> None:
+    """Its first connection may be broken, which the server does not notice."""
+    session = open_session(one)
+
+    with (
+        listening(one, session) as before,
+        listening({"one": one, "other": other}[again], session) as after,
+    ):
+        list(before)  # it ends
+        assert {next(after)["method"] for _ in LISTS_CHANGED} == LISTS_CHANGED
+        changes.announce("tools")
+        assert LIST_CHANGED in methods_of(after)
+
+
+def test_a_client_that_resumes_at_the_same_process_hears_what_it_missed_and_what_is_new(
+    one: httpx2.Client,
 ) -> None:
     session = open_session(one)
 
-    with listening(one, session) as before, listening(other, session) as after:
-        assert list(before) == []
+    with one.stream("GET", "/mcp", headers=session) as broken:
+        lines = broken.iter_lines()
         changes.announce("tools")
-        assert next(after)["method"] == LIST_CHANGED
+        resumed = {**session, "Last-Event-ID": last_event_in(lines)}
+        changes.announce("prompts")
+        assert PROMPTS_CHANGED in next(line for line in lines if PROMPTS_CHANGED in line)
+        with listening(one, resumed) as messages:
+            assert PROMPTS_CHANGED in methods_of(messages)
+            changes.announce("tools")
+            assert LIST_CHANGED in methods_of(messages)
 
 
 def test_a_change_reaches_the_clients_of_every_process_and_version(
@@ -289,6 +315,7 @@ def test_a_change_reaches_the_clients_of_every_process_and_version(
         listening(other, open_session(one)) as there,
         other.stream("POST", "/mcp", **LISTEN) as stream,
     ):
+        skip_missed(there, 3)
         newest = events(stream)
         assert next(newest)["method"] == "notifications/subscriptions/acknowledged"
         changes.announce("tools")
@@ -307,14 +334,16 @@ def test_a_changed_resource_is_announced_to_subscribed_sessions(
     assert "result" in answer_of(one.post("/mcp", json=subscribe, headers=subscribed))
 
     with listening(other, subscribed) as messages, listening(other, uninterested) as unwanted:
+        skip_missed(messages, 4)
+        skip_missed(unwanted, 3)
         changes.announce("resources", uri)
         changes.announce("tools")
         # Changes of earlier tests may be announced here too.
         updated = next(message for message in messages if message["method"] == UPDATED)
-        others = [*takewhile(lambda message: message["method"] != LIST_CHANGED, unwanted)]
+        others = [*takewhile(lambda method: method != LIST_CHANGED, methods_of(unwanted))]
 
     assert updated["params"] == {"uri": uri}
-    assert UPDATED not in [message["method"] for message in others]
+    assert UPDATED not in others
 
 
 def test_a_burst_of_changes_is_announced_once(one: httpx2.Client) -> None:
@@ -335,9 +364,7 @@ def test_after_an_outage_of_the_bus_all_lists_are_announced(one: httpx2.Client) 
         valkey.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
         methods = {next(messages)["method"] for _ in range(3)}
 
-    assert methods == {
-        f"notifications/{kind}/list_changed" for kind in ("tools", "prompts", "resources")
-    }
+    assert methods == LISTS_CHANGED
 
 
 def test_calls_end_with_a_killed_process_and_sessions_remain(
@@ -372,17 +399,63 @@ def test_calls_end_with_a_killed_process_and_sessions_remain(
     assert status(other, session) == 200
 
 
-def test_a_broken_stream_resumes_at_any_process(one: httpx2.Client, other: httpx2.Client) -> None:
+def test_a_stream_that_resumes_where_its_events_are_unknown_announces_everything(
+    one: httpx2.Client, other: httpx2.Client
+) -> None:
     session = open_session(one)
+    uri = "checkpoint://recent"
+    one.post("/mcp", json=rpc("resources/subscribe", {"uri": uri}), headers=session)
     with one.stream("GET", "/mcp", headers=session) as stream:
         changes.announce("tools")
-        last = next(line for line in stream.iter_lines() if line.startswith("id: "))
+        last = last_event_in(stream.iter_lines())
 
-    resumed = {**session, "Last-Event-ID": last.removeprefix("id: ")}
-    with listening(other, resumed) as messages:
+    with listening(other, {**session, "Last-Event-ID": last}) as messages:
+        missed = [next(messages) for _ in (*LISTS_CHANGED, UPDATED)]
         changes.announce("prompts")
-        methods = (message["method"] for message in messages)
-        assert "notifications/prompts/list_changed" in methods
+        assert PROMPTS_CHANGED in methods_of(messages)
+
+    assert {message["method"] for message in missed[:-1]} == LISTS_CHANGED
+    assert (missed[-1]["method"], missed[-1]["params"]) == (UPDATED, {"uri": uri})
+
+
+def test_a_client_that_never_listened_before_has_missed_nothing(one: httpx2.Client) -> None:
+    session = open_session(one)
+    one.post(
+        "/mcp", json=rpc("resources/subscribe", {"uri": "checkpoint://recent"}), headers=session
+    )
+
+    with listening(one, session) as messages:
+        one.post("/mcp", json=rpc("door/log"), headers=session)
+        heard = [*takewhile(lambda method: method != LOGGED, methods_of(messages))]
+
+    assert UPDATED not in heard
+
+
+def test_after_a_restart_a_client_hears_that_everything_may_have_changed(tmp_path: Path) -> None:
+    port, environment = free_port(), environment_of_processes()
+    with web_process(environment, tmp_path / "first", port) as server, client_of(server) as first:
+        session = open_session(first)
+
+    with (
+        web_process(environment, tmp_path / "next", port) as server,
+        client_of(server) as restarted,
+        listening(restarted, session) as messages,
+    ):
+        assert {next(messages)["method"] for _ in LISTS_CHANGED} == LISTS_CHANGED
+
+
+def skip_missed(messages: Iterator[Any], count: int) -> None:
+    """Skip what a process announces that does not know what the client has heard before."""
+    for _ in range(count):
+        next(messages)
+
+
+def methods_of(messages: Iterator[Any]) -> Iterator[str]:
+    return (message["method"] for message in messages)
+
+
+def last_event_in(lines: Iterator[str]) -> str:
+    return next(line for line in lines if line.startswith("id: ")).removeprefix("id: ")
 
 
 def test_the_stream_of_a_call_that_is_gone_is_refused(other: httpx2.Client) -> None:
