@@ -232,6 +232,8 @@ NAMES: Mapping[str, Sequence[str]] = {
 A value that is found counts only if it is the only one: of two ports neither is meant.
 """
 
+# As facts these name software and its version, such as `node: v20.11.0` and `database: mysql`.
+_SOFTWARE = {"broker", "database", "model", "node", "provider", "registry", "service", "version"}
 _PLACEHOLDER = re.compile(rf"(?<![\w$%{{])\{{({'|'.join(NAMES)})\}}(?!\}})")
 
 
@@ -255,13 +257,14 @@ def values_for(
 ) -> dict[str, str]:
     """Find the values that an error has for these names.
 
-    A fact that the caller gives wins over what a signature captured, and that over a value of
-    the usual form in the text. Values must be one plain word in a shell, in SQL and in code.
+    What a signature captured wins over a value of the usual form in the text, and that over a
+    fact that the caller gives. Values must be one plain word in a shell, in SQL and in code.
     """
     given = {name.strip().lower().replace(" ", "_"): value.strip() for name, value in facts.items()}
     found = {}
     for name in set(names):
-        value = _first_safe(given.get(name), captured.get(name)) or _only_one_in(text, name)
+        fact = None if name in _SOFTWARE else given.get(name)
+        value = _first_safe(captured.get(name), _only_one_in(text, name), fact)
         if value:
             found[name] = value
     return found

@@ -138,6 +138,21 @@ def test_a_fact_that_the_caller_gives_fills_the_placeholder_of_its_name(
     assert begun.next_check.command == "ss -ltn | grep ':9191'"
 
 
+def test_a_value_in_the_error_wins_over_a_fact(call: Call, publish: Any) -> None:
+    publish(REFUSED)
+
+    begun = begin(call, "Error: connect ECONNREFUSED 127.0.0.1:9095", context={"port": "8080"})
+
+    assert begun.next_check.command == "ss -ltn | grep ':9095'"
+
+
+@pytest.mark.parametrize(
+    ("name", "fact"), [("node", "v20.11.0"), ("version", "1.4.2"), ("database", "mysql")]
+)
+def test_a_fact_that_names_software_fills_nothing(name: str, fact: str) -> None:
+    assert placeholders.values_for([name], facts={name: fact}, captured={}, text="") == {}
+
+
 def test_of_two_values_neither_is_taken(call: Call, publish: Any) -> None:
     publish(REFUSED)
 
