@@ -31,7 +31,7 @@ NAMES: Mapping[str, Sequence[str]] = {
     "port": (
         r"(?i)\bport[ =:]+(\d{1,5})\b",
         rf"(?:{_IP}|\blocalhost|\]|:::?|\*):(\d{{2,5}})\b",
-        r"://[^/\s:]+(?:[^/\s@]*@[^/\s:]+)?:(\d{2,5})\b",
+        r"://(?:[^/\s@]*@)?[^/\s:@]+:(\d{2,5})\b",
         r"\b(?:tcp|udp) [\w.-]*:(\d{2,5})\b",
         r"\bECONNREFUSED [\w.-]+:(\d{2,5})\b",
     ),
@@ -71,7 +71,7 @@ NAMES: Mapping[str, Sequence[str]] = {
     ),
     "log": (),
     "pid": (r"(?i)(?<!our )\b(?:pid|process(?: id)?)\b[ =:#(]*(\d{1,7})\b",),
-    "unit": (r"\b([\w@.-]+\.service)\b",),
+    "unit": (r"(?<![\w@.-])([\w@.-]+\.service)\b",),
     "command": (
         *_after("command|executable"),
         r"(?:^|[\s:])([\w.+-]+): (?:command )?not found",
@@ -123,9 +123,9 @@ NAMES: Mapping[str, Sequence[str]] = {
     "bucket": _after("bucket"),
     "function": (
         *_after("function"),
-        r"\b([A-Za-z_]\w*(?:\.\w+)*)\(\) (?:takes|got|missing)",
+        r"(?<![\w.])([A-Za-z_]\w*(?:\.\w+)*)\(\) (?:takes|got|missing)",
     ),
-    "id": (r"(?m)^\s*ID:\s+([0-9a-f-]{36})\b", r"with 'id'=(\d+)"),
+    "id": (r"(?m)^[ \t]*ID:[ \t]+([0-9a-f-]{36})\b", r"with 'id'=(\d+)"),
     "job": _after("job"),
     "message": (),
     "metric": _after("quota"),
@@ -189,7 +189,7 @@ NAMES: Mapping[str, Sequence[str]] = {
     ),
     "peer": (r"\bpeer ((?:@[\w.-]+/)?[\w.-]+)@",),
     "scope": (r"(@[\w-]+)(?:/|%2[fF])",),
-    "requirement": (r"(?m)^\s*([\w.-]+==[\w.]+) from ",),
+    "requirement": (r"(?m)^[ \t]*([\w.-]+==[\w.]+) from ",),
     "artifact": (),
     "library": (
         *_after("library|module library"),

@@ -1,5 +1,6 @@
 """Checks and fixes have the values of the caller's error, not those of the pattern's example."""
 
+import time
 from typing import Any
 
 import pytest
@@ -217,6 +218,17 @@ def test_shipped_checks_that_only_explain_are_not_conclusive(shipped: dict[str, 
     checks = [check for values in shipped.values() for check in values["confirm"]]
 
     assert not any(check["conclusive"] for check in checks if "--explain " in check["run"])
+
+
+@pytest.mark.parametrize(
+    "text", ["http://" + "a@" * 10_000, "a." * 10_000, "x\n\n" + "\n" * 20_000, "a-" * 10_000]
+)
+def test_a_long_text_is_searched_in_linear_time(text: str) -> None:
+    started = time.process_time()
+
+    placeholders.values_for(placeholders.NAMES, facts={}, captured={}, text=text)
+
+    assert time.process_time() - started < 2
 
 
 NAMES = st.sampled_from(sorted(placeholders.NAMES))
