@@ -100,6 +100,7 @@ def restart(upstream: Upstream) -> None:
     """Restart the upstream so that a change takes effect."""
     services.touch(upstream)
     offering.apply_filter(upstream)
+    services.announce_all()
 
 
 @admin.register(Upstream)
@@ -168,8 +169,8 @@ class UpstreamAdmin(Transferable, ModelAdmin[Upstream]):
 
 
 def tell_without_gateway(request: HttpRequest) -> None:
-    if request.method == "GET" and not place.is_reached():
-        messages.warning(request, f"{place.not_running()}: the states are the last known ones")
+    if request.method == "GET" and (problem := place.problem()):
+        messages.warning(request, f"{problem}: the states are the last known ones")
 
 
 def control(request: HttpRequest, action: str, upstreams: QuerySet[Upstream]) -> None:

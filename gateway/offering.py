@@ -212,7 +212,6 @@ def apply_filter(upstream: Upstream) -> None:
     for feature in upstream.features.filter(kind=Kind.TOOL):
         feature.is_allowed = is_allowed(feature)
         feature.save()
-    changes.announce("tools")
 
 
 def standing(feature: UpstreamFeature) -> str:

@@ -23,6 +23,10 @@ class NotAdmitted(OSError):
     """The other side does not know the token."""
 
 
+class Gone(NotAdmitted):
+    """The other side ended the connection before it proved anything."""
+
+
 def socket_path() -> Path:
     return addresses.socket_directory(settings.DATA_DIR) / "gateway.sock"
 
@@ -38,19 +42,21 @@ def not_running() -> str:
     return "the gateway is not running (`manage.py up` starts it)"
 
 
-def is_reached() -> bool:
-    """Return whether a gateway listens where it should."""
-    address = settings.CONTEXTD_GATEWAY_ADDRESS
+def problem() -> str:
+    """Return why no gateway can be called, or an empty string. Blocks for a moment."""
     try:
-        if address:
-            socket.create_connection(host_and_port(address), LOOK_SECONDS).close()
-        else:
-            with socket.socket(socket.AF_UNIX) as ours:
-                ours.settimeout(LOOK_SECONDS)
-                ours.connect(str(socket_path()))
+        asyncio.run(look())
+    except NotAdmitted as error:
+        return str(error)
     except (OSError, ValueError):
-        return False
-    return True
+        return not_running()
+    return ""
+
+
+async def look() -> None:
+    async with asyncio.timeout(LOOK_SECONDS):
+        _, writer = await reach()
+        writer.close()
 
 
 async def reach() -> Connection:
@@ -102,7 +108,7 @@ async def admit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 async def word(reader: asyncio.StreamReader) -> str:
     line = await reader.readline()
     if not line:
-        raise NotAdmitted("the gateway has a different token (CONTEXTD_GATEWAY_TOKEN)")
+        raise Gone("the gateway has a different token (CONTEXTD_GATEWAY_TOKEN)")
     return line.decode("ascii", "replace").strip()
 
 

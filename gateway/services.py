@@ -67,8 +67,8 @@ def probe() -> list[str] | None:
     details = [summary(upstream) for upstream in upstreams]
     ill = [one for one in upstreams if one.state not in (State.READY, State.STARTING)]
     wrong = [f"{one.namespace} is {described(one)}" for one in ill]
-    if upstreams and not place.is_reached():
-        wrong = [place.not_running(), *wrong]
+    if upstreams and (problem := place.problem()):
+        wrong = [problem, *wrong]
     if wrong:
         raise Unhealthy("; ".join(wrong), details)
     return details or None

@@ -166,6 +166,8 @@ async def serve(
         if admit:
             await admit(reader, writer)
         await hop.serve(reader, writer, handlers)
+    except place.Gone:  # it only looked whether a gateway listens
+        pass
     except (OSError, ValueError) as error:  # refused, or already gone
         logger.warning("a connection to the gateway was refused: %s", error)
     finally:

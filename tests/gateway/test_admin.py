@@ -1,10 +1,11 @@
 """Upstreams in the admin."""
 
 import re
+from typing import get_args
 
 from django.test import Client
 
-from contextd import operations
+from contextd import bus, changes, operations
 from gateway import offering
 from gateway.models import Kind, Upstream, UpstreamFeature, UpstreamSetting
 from tests.gateway.conftest import ECHO
@@ -85,6 +86,20 @@ def test_the_admin_saves_a_value_and_refuses_what_none_can_be(
     save_in_admin(admin_client, upstream, **{"settings-0-value": "hush "})
 
     assert UpstreamSetting.objects.get().value == "hush"
+
+
+def test_what_is_switched_off_in_the_admin_is_announced_for_all_lists(
+    upstream: Upstream, admin_client: Client
+) -> None:
+    heard: list[changes.Announcement] = []
+    unsubscribe = changes.subscribe(heard.append)
+    try:
+        save_in_admin(admin_client, upstream)
+    finally:
+        unsubscribe()
+
+    kinds = [one.kind for one in heard if isinstance(one, bus.Change)]
+    assert sorted(kinds) == sorted(get_args(bus.Kind))
 
 
 def test_the_admin_warns_of_what_cannot_start(upstream: Upstream, admin_client: Client) -> None:

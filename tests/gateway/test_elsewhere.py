@@ -9,8 +9,8 @@ import pytest
 from django.conf import settings
 
 from contextd.errors import UpstreamFailed
-from gateway import place
-from gateway.models import Upstream
+from gateway import place, services
+from gateway.models import State, Upstream
 from tests.conftest import Call
 from tests.gateway.conftest import Add
 from tests.server import free_port
@@ -33,6 +33,29 @@ def test_it_is_called_there(elsewhere: tuple[str, int], add: Add, call: Call) ->
     add()
 
     assert call("odd:add", a=1, b=2).structured == {"sum": 3}
+
+
+def test_status_does_not_fill_the_log_of_the_gateway(
+    elsewhere: tuple[str, int], add: Add, call: Call, caplog: pytest.LogCaptureFixture
+) -> None:
+    add()
+
+    assert call("status").services["gateway"].status == "healthy"
+    socket.create_connection(elsewhere, timeout=10).close()
+    assert call("odd:add", a=1, b=2).structured == {"sum": 3}
+
+    assert "was refused" not in caplog.text
+
+
+def test_status_names_a_different_token(
+    impostor: list[bytes], upstream: Upstream, call: Call
+) -> None:
+    services.note(upstream.pk, State.READY)
+
+    told = call("status").services["gateway"]
+
+    assert told.status == "unhealthy"
+    assert told.error == "the gateway has a different token (CONTEXTD_GATEWAY_TOKEN)"
 
 
 def test_who_does_not_know_the_token_gets_no_answer(

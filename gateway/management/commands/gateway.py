@@ -35,8 +35,8 @@ class Command(ActionCommand):
             self.stdout.write(f"{upstream}\t{upstream.transport}\t{state}")
         if not Upstream.objects.exists():
             self.stdout.write("There are no upstreams; add one with: gateway add NAME ...")
-        if not place.is_reached():
-            self.stderr.write(f"{place.not_running()}: the states are the last known ones")
+        if problem := place.problem():
+            self.stderr.write(f"{problem}: the states are the last known ones")
 
     def add(self, namespace: str, **options: Any) -> None:
         upstream = Upstream(
