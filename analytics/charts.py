@@ -1,6 +1,5 @@
 """Data of charts and top lists: calls by day, and the most frequent values."""
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -8,6 +7,7 @@ from typing import Literal
 
 from django.db.models import Count, Q, QuerySet
 
+from analytics import tallying
 from analytics.aggregates import Sums
 from analytics.models import DIAGNOSIS, Event
 from analytics.tallying import Calls
@@ -31,6 +31,17 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
+class Latency:
+    """Latency percentiles of an operation in milliseconds."""
+
+    operation: str
+    calls: int
+    p50: float
+    p95: float
+    p99: float
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """A place in a top list."""
 
@@ -44,6 +55,19 @@ def series(calls: Calls) -> list[Point]:
     sums = calls.sums("day", "operation")
     points = [Point(day, operation, of_day) for (day, operation), of_day in sums.items()]
     return sorted(points, key=lambda point: (point.day, point.operation))
+
+
+def latencies(calls: Calls) -> list[Latency]:
+    """Return the latencies of all operations, those called most first."""
+    buckets = calls.latencies()
+    return [
+        Latency(
+            operation,
+            sum(counts),
+            *(tallying.percentile(counts, share) or 0.0 for share in (0.5, 0.95, 0.99)),
+        )
+        for operation, counts in sorted(buckets.items(), key=lambda one: (-sum(one[1]), one[0]))
+    ]
 
 
 def days_between(first: date, last: date) -> list[date]:
@@ -84,20 +108,13 @@ def _most(calls: Calls, field: str, limit: int) -> list[Place]:
 def _most_of_projects(calls: Calls, limit: int) -> list[Place]:
     """Distinguish projects of the same name by origin, else by id."""
     places = _most(calls, "project_id", limit)
-    there = {str(pk): one for pk, one in Project.objects.in_bulk(_numbers(places)).items()}
-    names = Counter(project.name for project in there.values())
-    return [replace(place, name=_told_apart(there.get(place.name), names)) for place in places]
+    labels = Project.objects.filter(pk__in=_numbers(places)).labels()
+    names = {str(pk): label for pk, label in labels.items()}
+    return [replace(place, name=names.get(place.name, "-")) for place in places]
 
 
 def _numbers(places: Iterable[Place]) -> list[int]:
     return [pk for place in places if (pk := parse_digits(place.name)) is not None]
-
-
-def _told_apart(project: Project | None, names: Counter[str]) -> str:
-    if project is None:
-        return "-"
-    is_alone = names[project.name] == 1
-    return project.name if is_alone else f"{project.name} ({project.git_remote or project.pk})"
 
 
 def _named(events: QuerySet[Event], field: str, limit: int, failed: Q | None = None) -> list[Place]:

@@ -10,9 +10,9 @@ from operator import attrgetter
 from django.utils import timezone
 
 from analytics import calls as single
-from analytics import charts, frequent, services, tallying
+from analytics import charts, frequent, services
 from analytics.aggregates import Sums, added
-from analytics.charts import Place, Point
+from analytics.charts import Latency, Place, Point
 from analytics.frequent import FrequentError, UsedRecord
 from analytics.models import WorkSession
 from analytics.services import Period, Report
@@ -45,17 +45,6 @@ class Day:
 
 
 @dataclass(frozen=True, slots=True)
-class Latency:
-    """Latency percentiles of an operation in milliseconds."""
-
-    operation: str
-    calls: int
-    p50: float
-    p95: float
-    p99: float
-
-
-@dataclass(frozen=True, slots=True)
 class Overview:
     report: Report
     weeks: list[Compared]
@@ -83,7 +72,7 @@ def overview(caller: Caller, days: int, project: Project | None = None) -> Overv
         report=services.reported(period, operations, sessions),
         weeks=weeks(points, period.end.date()),
         days=by_day(shown, period),
-        latencies=latencies(calls, operations),
+        latencies=charts.latencies(calls),
         used=frequent.most_used(caller, calls, SHOWN),
         skills=frequent.most_used(caller, calls, SHOWN, "skill"),
         errors=frequent.errors(caller, calls, SHOWN),
@@ -152,18 +141,4 @@ def by_day(points: Sequence[Point], period: Period) -> list[Day]:
     return [
         Day(day, sums.get(day, Sums()).calls, sums.get(day, Sums()).failures)
         for day in charts.days_between(period.start.date(), period.end.date())
-    ]
-
-
-def latencies(calls: Calls, operations: dict[str, Sums]) -> list[Latency]:
-    """Return the latencies of the operations called most."""
-    most = sorted(operations, key=lambda name: (-operations[name].calls, name))[:SHOWN]
-    buckets = calls.filter(operation__in=most).latencies()
-    return [
-        Latency(
-            name,
-            operations[name].calls,
-            *(tallying.percentile(buckets[name], share) or 0.0 for share in (0.5, 0.95, 0.99)),
-        )
-        for name in most
     ]

@@ -13,6 +13,7 @@ urlpatterns = [
         name="dashboard-openapi",
     ),
     path("api/dashboard/series/", api.Series.as_view(), name="dashboard-series"),
+    path("api/dashboard/latencies/", api.Latencies.as_view(), name="dashboard-latencies"),
     path("api/dashboard/top/<str:what>/", api.Top.as_view(), name="dashboard-top"),
     path("api/dashboard/calls/", api.CallList.as_view(), name="dashboard-calls"),
     path("api/dashboard/sessions/", api.Sessions.as_view(), name="dashboard-sessions"),

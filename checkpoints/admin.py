@@ -3,7 +3,14 @@ from django.http import HttpRequest
 
 from checkpoints import services
 from checkpoints.models import Checkpoint
-from contextd.admin import ByOperation, ModelAdmin, RowsByOperation, TagFilter, Transferable
+from contextd.admin import (
+    ByOperation,
+    ModelAdmin,
+    ProjectFilter,
+    RowsByOperation,
+    TagFilter,
+    Transferable,
+)
 
 EDITED = ["summary", "description", "context", "tags"]
 READ_ONLY_FIELDS = [
@@ -35,7 +42,7 @@ class CheckpointAdmin(Transferable, ByOperation, ModelAdmin[Checkpoint]):
     operation_fields = EDITED
     delete_operation = "checkpoint_delete"
     list_display = ["summary", "project", "tags", "created_by", "created_at"]
-    list_filter = ["project", TagFilter, "created_at"]
+    list_filter = [("project", ProjectFilter), TagFilter, "created_at"]
     list_select_related = ["project"]
     fields = [*EDITED, *READ_ONLY_FIELDS]
     readonly_fields = READ_ONLY_FIELDS

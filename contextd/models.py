@@ -1,5 +1,6 @@
 """What the kernel stores: projects, sessions of MCP clients, jobs, and what ships in files."""
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Self, TypeVar
@@ -49,6 +50,15 @@ class OfCallersQuerySet(models.QuerySet[Any]):
 class ProjectQuerySet(models.QuerySet["Project"]):
     def visible_to(self, caller: Caller) -> Self:
         return self if caller.projects is None else self.filter(pk__in=caller.projects)
+
+    def labels(self) -> dict[int, str]:
+        """Return names by id; those of several projects with the git remote, else the id."""
+        rows = list(self.values_list("pk", "name", "git_remote"))
+        names = Counter(name for _, name, _ in rows)
+        return {
+            pk: name if names[name] == 1 else f"{name} ({remote or pk})"
+            for pk, name, remote in rows
+        }
 
 
 class Project(models.Model):

@@ -23,14 +23,13 @@ class Choice(forms.Form):
 
 
 class OfProject(Choice):
-    project = forms.ModelChoiceField(
-        Project.objects.none(), required=False, empty_label="All projects"
-    )
+    project = forms.ModelChoiceField(Project.objects.none(), required=False)
 
     def __init__(self, caller: Caller, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        visible = self.fields["project"]
-        visible.queryset = Project.objects.visible_to(caller)  # type: ignore[attr-defined]
+        visible, field = Project.objects.visible_to(caller), self.fields["project"]
+        field.queryset = visible  # type: ignore[attr-defined]
+        field.choices = [("", "All projects"), *visible.labels().items()]  # type: ignore[attr-defined]
 
 
 class Scope(OfProject):

@@ -1,7 +1,14 @@
 from django.contrib import admin
 from django.http import HttpRequest
 
-from contextd.admin import ByOperation, ModelAdmin, RowsOfProjects, TagFilter, Transferable
+from contextd.admin import (
+    ByOperation,
+    ModelAdmin,
+    ProjectFilter,
+    RowsOfProjects,
+    TagFilter,
+    Transferable,
+)
 from remediations import services
 from remediations.models import Remediation
 
@@ -37,7 +44,7 @@ class RemediationAdmin(Transferable, ByOperation, ModelAdmin[Remediation]):
     operation_fields = EDITED
     delete_operation = "remediation_delete"
     list_display = ["__str__", "error_type", "project", "severity", "tags", "seen_count", "worked"]
-    list_filter = ["project", "severity", TagFilter, "last_seen_at"]
+    list_filter = [("project", ProjectFilter), "severity", TagFilter, "last_seen_at"]
     list_select_related = ["project"]
     fields = [*EDITED, *READ_ONLY_FIELDS]
     readonly_fields = READ_ONLY_FIELDS

@@ -7,7 +7,15 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
 from contextd import auth
-from contextd.admin import Exportable, ModelAdmin, NotEditable, ReadOnly, Rows, SearchByMeaning
+from contextd.admin import (
+    Exportable,
+    ModelAdmin,
+    NotEditable,
+    ProjectFilter,
+    ReadOnly,
+    Rows,
+    SearchByMeaning,
+)
 from contextd.errors import NotAllowed
 from repositories import services
 from repositories.models import Repository, SourceFile
@@ -49,7 +57,7 @@ class RepositoryAdmin(Exportable, NotEditable, ModelAdmin[Repository]):
     )
     rows = RepositoryRows
     list_display = ["path", "project", "files", "last_run", "unreadable", "pending", "indexed_at"]
-    list_filter = ["project"]
+    list_filter = [("project", ProjectFilter)]
     list_select_related = ["project"]
     search_fields = ["path", "project__name"]
     actions = ["index_selected", *Exportable.actions]

@@ -15,6 +15,7 @@ from contextd.admin import (
     Exportable,
     ModelAdmin,
     OperationForm,
+    ProjectFilter,
     ReadOnly,
     ReadOnlyInline,
     Rows,
@@ -188,7 +189,7 @@ class SkillAdmin(SkillPages, Transferable, ByOperation, ModelAdmin[Skill]):
         "name", "version", "state", "category", "project", "tags", "usage_count", "success",
         "updated_at",
     ]  # fmt: skip
-    list_filter = ["state", ProposalFilter, "category", "project", TagFilter]
+    list_filter = ["state", ProposalFilter, "category", ("project", ProjectFilter), TagFilter]
     list_select_related = ["project"]
     fields = ["state", *EDITED, "note", "read_at", *READ_ONLY_FIELDS]
     readonly_fields = READ_ONLY_FIELDS

@@ -92,6 +92,14 @@ class PointSerializer(serializers.Serializer[Any]):
     useful = serializers.IntegerField()
 
 
+class LatencySerializer(serializers.Serializer[Any]):
+    operation = serializers.CharField()
+    calls = serializers.IntegerField()
+    p50 = serializers.FloatField(help_text="Milliseconds")
+    p95 = serializers.FloatField(help_text="Milliseconds")
+    p99 = serializers.FloatField(help_text="Milliseconds")
+
+
 class PlaceSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     count = serializers.IntegerField()

@@ -48,7 +48,7 @@ class Index(Endpoint):
 
     @extend_schema(responses={200: {"type": "object", "additionalProperties": {"type": "string"}}})
     def get(self, request: Request) -> Response:
-        names = ["series", "calls", "sessions", "audit", "records", "openapi"]
+        names = ["series", "latencies", "calls", "sessions", "audit", "records", "openapi"]
         links = {name: reverse(f"dashboard-{name}") for name in names}
         for what in get_args(charts.What):
             links[f"top {what}"] = reverse("dashboard-top", args=[what])
@@ -77,6 +77,21 @@ class Series(Endpoint):
             for point in points
         ]
         return Response(serializers.PointSerializer(rows, many=True).data)
+
+
+class Latencies(Endpoint):
+    """Latency percentiles of each operation, those called most first."""
+
+    def arguments(self) -> Iterable[str]:
+        return serializers.PeriodQuery().fields
+
+    @extend_schema(
+        parameters=[serializers.PeriodQuery],
+        responses={200: serializers.LatencySerializer(many=True)},
+    )
+    def get(self, request: Request) -> Response:
+        rows = charts.latencies(asked_calls(request, asked(request, serializers.PeriodQuery)))
+        return Response(serializers.LatencySerializer(rows, many=True).data)
 
 
 class Top(Endpoint):

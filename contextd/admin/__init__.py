@@ -5,7 +5,7 @@ from contextd.admin.by_field import RowsByField
 from contextd.admin.editing import ByOperation, OperationForm, tell_redacted
 from contextd.admin.exporting import Exportable, Rows
 from contextd.admin.rows import RowsByOperation, RowsOfProjects, WritableRows
-from contextd.admin.searching import SearchByMeaning, TagFilter
+from contextd.admin.searching import ProjectFilter, SearchByMeaning, TagFilter
 from contextd.admin.shipping import OriginFilter, Shipped, ShippedForm
 from contextd.admin.theme import (
     ONE_A_LINE,
@@ -25,6 +25,7 @@ __all__ = [
     "NotEditable",
     "OperationForm",
     "OriginFilter",
+    "ProjectFilter",
     "ReadOnly",
     "ReadOnlyInline",
     "Rows",

@@ -7,6 +7,7 @@ from django.db.models import Case, Count, F, Func, QuerySet, When
 from django.http import HttpRequest
 
 from contextd import search
+from contextd.models import Project
 
 if TYPE_CHECKING:
     Mixin = admin.ModelAdmin[Any]
@@ -39,6 +40,13 @@ class SearchByMeaning(Mixin):
         if "o" not in request.GET:
             ranked = ranked.order_by(Case(*(When(pk=pk, then=rank) for rank, pk in enumerate(ids))))
         return ranked, False
+
+
+class ProjectFilter(admin.RelatedFieldListFilter):
+    """Filters by project, and tells projects of one name apart."""
+
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[Any]:
+        return list(Project.objects.labels().items())
 
 
 class TagFilter(admin.SimpleListFilter):

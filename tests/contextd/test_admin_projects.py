@@ -32,6 +32,16 @@ def test_merging_keeps_the_oldest_with_everything_of_the_others(
     assert len(found.results) == 2
 
 
+def test_filters_tell_projects_of_one_name_apart(admin_client: Client) -> None:
+    ours = Project.objects.create(name="shop", git_remote="github.com/acme/shop")
+    theirs = Project.objects.create(name="shop")
+
+    for kind in ("checkpoints/checkpoint", "remediations/remediation", "skills/skill"):
+        page = admin_client.get(f"/admin/{kind}/").content.decode()
+        assert f"shop ({ours.git_remote})" in page
+        assert f"shop ({theirs.pk})" in page
+
+
 def test_projects_that_are_gone_are_not_merged(admin_client: Client, call: Call) -> None:
     call("checkpoint_save", summary="one", project_path="/w/shop")
     shop = Project.objects.get()

@@ -170,6 +170,10 @@ def test_projects_of_one_name_are_told_apart(here: Client, happened: Happened) -
         (f"shop ({remote})", 2),
         (f"shop ({theirs.pk})", 1),
     ]
+    for address in ("/dashboard/", "/dashboard/live/"):
+        page = text_of(here.get(address))
+        assert f">shop ({remote})</option>" in page
+        assert f'<option value="{theirs.pk}">shop ({theirs.pk})</option>' in page
 
 
 def test_other_servers_tools_save_no_records_of_ours(here: Client, happened: Happened) -> None:
@@ -221,6 +225,16 @@ def test_each_chart_has_its_numbers_in_a_table(here: Client, happened: Happened)
     assert page.count('<td class="number">1</td><td class="number">1</td></tr>') >= 1
     assert '<th scope="row">status</th>' in page
     assert len(here.get("/dashboard/", {"days": "7"}).context["shown"].days) == 7
+
+
+def test_the_table_of_latencies_has_every_operation(here: Client, happened: Happened) -> None:
+    for number in range(10):
+        happened(f"operation_{number}")
+
+    page = here.get("/dashboard/")
+
+    assert text_of(page).count('<th scope="row">operation_') == 10
+    assert len(page.context["series"]["latencies"]["p50"]) == 8
 
 
 def test_it_can_be_of_one_project(here: Client, happened: Happened) -> None:

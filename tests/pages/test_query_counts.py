@@ -19,6 +19,7 @@ QUERIES = {
     "/dashboard/errors/": 9,
     "/dashboard/records/checkpoint/{pk}/related/": 20,
     "/api/dashboard/series/": 8,
+    "/api/dashboard/latencies/": 8,
     "/api/dashboard/top/errors/": 8,
     "/api/dashboard/calls/": 5,
     "/api/dashboard/sessions/": 5,
