@@ -271,6 +271,7 @@ class SkillAdmin(SkillPages, Transferable, ByOperation, ModelAdmin[Skill]):
             except ContextdError as error:
                 messages.error(request, f"Not {skill}: {error.message}")
             else:
+                self.log_change(request, skill, note)
                 done += 1
         if done:
             messages.success(request, f"{done} are {note} now")

@@ -221,6 +221,7 @@ class SessionAdmin(Exportable, NotEditable, ModelAdmin[Session]):
 
     @admin.action(description="End the selected sessions", permissions=["delete"])
     def end_selected(self, request: HttpRequest, queryset: QuerySet[Session]) -> None:
-        ended = list(queryset.values_list("pk", flat=True))
-        sessions.end(ended)
+        ended: Any = list(queryset)
+        sessions.end([session.pk for session in ended])
+        self.log_deletions(request, ended)
         messages.success(request, f"{len(ended)} ended: their clients must connect again")

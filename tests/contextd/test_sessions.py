@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib.admin.models import DELETION, LogEntry
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
@@ -146,6 +147,8 @@ def test_an_admin_sees_sessions_and_ends_them(
     assert "End this session" in row
     assert not Session.objects.exists()
     assert [ended(), ended()] == [[one.pk], [other.pk]]
+    logged = LogEntry.objects.filter(action_flag=DELETION).values_list("object_id", flat=True)
+    assert set(logged) == {one.pk, other.pk}
 
 
 def test_a_resource_has_the_subscribers_that_asked() -> None:

@@ -5,6 +5,7 @@ import zipfile
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -198,6 +199,8 @@ def test_many_are_tagged_at_once(admin_client: Client, call: Call, create: Creat
     assert tags == {"a": ["team"], "b": ["team"]}
     notes = [version.note for version in call("skill_history", id=first).versions]
     assert notes == ["no longer tagged x", "tagged team", ""]
+    logged = LogEntry.objects.filter(object_id=first).order_by("pk")
+    assert [entry.get_change_message() for entry in logged] == notes[1::-1]
     assert [one.version for one in call("skill_history", id=second).versions] == ["1.0.1", "1.0.0"]
     nothing_typed = act(admin_client, "add_tag", first)
     assert messages_of(nothing_typed) == ["Type the tag next to the action"]
