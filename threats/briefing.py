@@ -1,12 +1,12 @@
 """Summarise threats for an assistant within a few hundred tokens."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 
 from contextd.search.embedding import tokenizer
-from threats.schema import CodeExample, ThreatPattern
+from threats.schema import ThreatPattern
 
 MAX_TOKENS = 500
 COUNTERS_TOKENS = 35
@@ -49,16 +49,15 @@ def brief(
 ) -> Briefing:
     """Include the first pattern always, code against it, then as many others as fit.
 
-    The code is the first that leaves room for a second pattern. `notice` is part of the
-    answer, so it needs room too.
+    The code is for the first of the frameworks that has some that fits, if possible beside a
+    second pattern. `notice` is part of the answer, so it needs room too.
     """
     briefs = [_brief(pattern) for pattern in patterns]
     room = MAX_TOKENS - COUNTERS_TOKENS - (tokens_of({"notice": notice}) if notice else 0)
     code = None
     if patterns:
-        examples = _examples(patterns[0], language, frameworks)
-        codes = [CodePattern(e.language, e.framework, e.secure_code.strip()) for e in examples]
-        code = _first_within(room, briefs[:2], codes) or _first_within(room, briefs[:1], codes)
+        codes = _codes(patterns[0], language, frameworks)
+        code = next((fits for few in codes if (fits := _first_within(room, briefs, few))), None)
     briefings = [_briefing(briefs[:number], code) for number in range(len(briefs) + 1)]
     return [one for one in briefings if len(one.patterns) <= 1 or one.token_count <= room][-1]
 
@@ -76,7 +75,12 @@ def _brief(pattern: ThreatPattern) -> Brief:
 def _first_within(
     room: int, briefs: list[Brief], codes: Sequence[CodePattern]
 ) -> CodePattern | None:
-    return next((code for code in codes if _briefing(briefs, code).token_count <= room), None)
+    """Return the first code that fits beside two patterns, or else beside one."""
+    choices = ((number, code) for number in (2, 1) for code in codes)
+    fitting = (
+        code for number, code in choices if _briefing(briefs[:number], code).token_count <= room
+    )
+    return next(fitting, None)
 
 
 def _briefing(briefs: list[Brief], code: CodePattern | None) -> Briefing:
@@ -91,21 +95,20 @@ def _tokens(text: str) -> int:
     return tokenizer.count(text)
 
 
-def _examples(
+def _codes(
     pattern: ThreatPattern, language: str | None, frameworks: Sequence[str]
-) -> list[CodeExample]:
-    """Return examples in the language, by order of framework, then by effectiveness."""
-
-    def rank(pair: tuple[str, CodeExample]) -> tuple[int, int]:
-        effectiveness, example = pair
-        known = example.framework in frameworks
-        place = frameworks.index(example.framework) if known else len(frameworks)
-        return place, _EFFECTIVENESS.index(effectiveness)
-
+) -> Iterator[list[CodePattern]]:
+    """Yield the code in the language for each framework, then that for others; best first."""
+    mitigations = sorted(
+        pattern.mitigations, key=lambda one: _EFFECTIVENESS.index(one.effectiveness)
+    )
     examples = [
-        (mitigation.effectiveness, example)
-        for mitigation in pattern.mitigations
+        example
+        for mitigation in mitigations
         for example in mitigation.code_examples
         if language in (None, example.language)
     ]
-    return [example for _, example in sorted(examples, key=rank)]
+    codes = [CodePattern(one.language, one.framework, one.secure_code.strip()) for one in examples]
+    for framework in frameworks:
+        yield [code for code in codes if code.framework == framework]
+    yield [code for code in codes if code.framework not in frameworks]

@@ -103,8 +103,8 @@ class ThreatAnswer(Result):
     token_count: Annotated[
         int,
         Field(
-            description="Tokens of the answer as JSON, by the tokenizer of all-MiniLM-L6-v2 "
-            "(WordPiece); other models' tokenizers count a little differently"
+            description="Tokens of the patterns and the code as JSON, by the tokenizer of "
+            "all-MiniLM-L6-v2 (WordPiece); other models' tokenizers count a little differently"
         ),
     ]
     token_limit_reached: Annotated[bool, Field(description="More did not fit into 500 tokens")]

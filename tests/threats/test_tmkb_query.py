@@ -131,6 +131,20 @@ def test_a_framework_tells_the_language(framework: str) -> None:
         assert told.code_pattern is None or told.code_pattern.language == LANGUAGE_OF[framework]
 
 
+@pytest.mark.parametrize("framework", LANGUAGE_OF)
+def test_code_for_the_framework_comes_whatever_else_is_told(framework: str) -> None:
+    """Each threat first, with the next one after it."""
+    patterns = [file.pattern for file in knowledge.read(knowledge.FOLDER)[0]]
+    shown = {
+        first.id: told.code_pattern and told.code_pattern.framework
+        for first, second in zip(patterns, [*patterns[1:], patterns[0]], strict=True)
+        if framework in {code.framework for one in first.mitigations for code in one.code_examples}
+        for told in [services.brief(matches(first, second), None, framework)]
+    }
+
+    assert shown == dict.fromkeys(shown, framework)
+
+
 def test_what_cannot_happen_in_the_language_is_not_told(call: Call, few: Path) -> None:
     Threat.objects.filter(key="TMKB-AUTHZ-001").update(languages=["python"])
 
