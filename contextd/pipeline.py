@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
@@ -17,6 +17,8 @@ from contextd.conversations import Alone, Conversation, Detached, Interim, do_an
 from contextd.errors import ContextdError, Internal, TimedOut
 from contextd.operations import Operation, Request, Result
 from contextd.signals import operation_finished
+
+Prepare = Callable[[Operation, dict[str, Any], Caller], tuple[Request, int]]
 
 _recorder = ThreadPoolExecutor(1, thread_name_prefix="recorder")
 
@@ -65,8 +67,7 @@ def preview(operation: Operation, arguments: dict[str, Any], caller: Caller) -> 
 
 def call_unrecorded(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Result:
     """Check and run one of many calls that are recorded together (see `recorded_as_one_call`)."""
-    guards.authorize(operation, caller)
-    request, redacted = guards.redact(operation, operation.parse(arguments))
+    request, redacted = prepare_unthrottled(operation, arguments, caller)
     return with_redacted_count(operation.handler(caller, request), redacted)
 
 
@@ -90,11 +91,29 @@ async def call_async(
 
     Also raise `Interim` if the conversation has to continue elsewhere.
     """
+    return await _run_recorded(prepare, operation, arguments, caller, conversation)
+
+
+async def continue_async(
+    operation: Operation, arguments: dict[str, Any], caller: Caller, conversation: Conversation
+) -> Result:
+    """Continue a call that `call_async` began, which counts only once against its rate."""
+    return await _run_recorded(prepare_unthrottled, operation, arguments, caller, conversation)
+
+
+async def _run_recorded(
+    prepare: Prepare,
+    operation: Operation,
+    arguments: dict[str, Any],
+    caller: Caller,
+    conversation: Conversation,
+) -> Result:
     record = Record(operation, caller)
     with notes.kept_in(record.notes), telemetry.operation_span(operation, caller):
         try:
             with record.judging():
-                record.result = await _run_safely(operation, arguments, caller, conversation)
+                run = partial(_run_async, prepare, operation, arguments, caller, conversation)
+                record.result = await _run_safely(operation, run)
             return record.result
         finally:
             if not record.is_interim:
@@ -113,18 +132,20 @@ def run(operation: Operation, arguments: dict[str, Any], caller: Caller) -> Resu
     return with_redacted_count(result, redacted)
 
 
-async def _run_safely(
-    operation: Operation, arguments: dict[str, Any], caller: Caller, conversation: Conversation
-) -> Result:
+async def _run_safely(operation: Operation, run: Callable[[], Awaitable[Result]]) -> Result:
     """Run the operation; look in a thread whether the database is down, which may take a second."""
     try:
-        return await _run_async(operation, arguments, caller, conversation)
+        return await run()
     except OperationalError as error:
         raise await outages.as_public_error_in_thread(operation.name, error) from None
 
 
 async def _run_async(
-    operation: Operation, arguments: dict[str, Any], caller: Caller, conversation: Conversation
+    prepare: Prepare,
+    operation: Operation,
+    arguments: dict[str, Any],
+    caller: Caller,
+    conversation: Conversation,
 ) -> Result:
     seconds = conversation.allowance(operation.timeout)
     with limits.deadline(seconds):
@@ -157,6 +178,13 @@ def prepare(operation: Operation, arguments: dict[str, Any], caller: Caller) -> 
     """Authorize, throttle and parse; return the request and the number of redacted credentials."""
     guards.authorize(operation, caller)
     limits.throttle(operation, caller)
+    return guards.redact(operation, operation.parse(arguments))
+
+
+def prepare_unthrottled(
+    operation: Operation, arguments: dict[str, Any], caller: Caller
+) -> tuple[Request, int]:
+    guards.authorize(operation, caller)
     return guards.redact(operation, operation.parse(arguments))
 
 

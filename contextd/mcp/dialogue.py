@@ -1,5 +1,6 @@
 """The conversation between a waiting operation and the client that called it."""
 
+import contextlib
 import json
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
@@ -14,9 +15,10 @@ from mcp.types import (
     ElicitRequestFormParams,
     ElicitResult,
     InputRequiredResult,
+    InputResponse,
     InputResponses,
 )
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from contextd import limits, pipeline
 from contextd.callers import Caller
@@ -35,6 +37,8 @@ UNATTENDED_SECONDS = 6 * 60 * 60
 
 Outcome = TypeVar("Outcome")
 Replies = Mapping[str, Any]
+
+_response: TypeAdapter[InputResponse] = TypeAdapter(InputResponse)
 
 
 class Attended:
@@ -185,6 +189,15 @@ def replies_in(params: CallToolRequestParams) -> dict[str, Any]:
     """Return the replies of this round and of earlier rounds."""
     earlier: dict[str, Any] = json.loads(params.request_state) if params.request_state else {}
     return earlier | replies_of(params.input_responses or {})
+
+
+def recognised(responses: Mapping[str, Any]) -> InputResponses:
+    """Return the responses that the protocol defines; others answer no question."""
+    found: InputResponses = {}
+    for key, response in responses.items():
+        with contextlib.suppress(ValidationError):
+            found[key] = _response.validate_python(response, by_name=False)
+    return found
 
 
 def replies_of(responses: InputResponses) -> dict[str, Any]:

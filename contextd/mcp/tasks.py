@@ -18,7 +18,7 @@ from mcp.types import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     MISSING_REQUIRED_CLIENT_CAPABILITY,
-    InputResponses,
+    ErrorData,
     RequestParams,
 )
 from mcp.types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
@@ -30,7 +30,14 @@ from contextd.conversations import Detached, Unanswered
 from contextd.detached import Status
 from contextd.errors import ContextdError, Internal, NotFound
 from contextd.mcp import answers
-from contextd.mcp.dialogue import Replies, Unattended, as_request, can_come_back, replies_of
+from contextd.mcp.dialogue import (
+    Replies,
+    Unattended,
+    as_request,
+    can_come_back,
+    recognised,
+    replies_of,
+)
 from contextd.mcp.tools import Context, Identify
 from contextd.mcp.workers import Workers
 from contextd.models import DetachedCall
@@ -53,7 +60,7 @@ class TaskParams(RequestParams):
 
 
 class UpdateParams(TaskParams):
-    input_responses: InputResponses = {}
+    input_responses: dict[str, dict[str, Any]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +126,7 @@ class Tasks:
 
     async def _update(self, ctx: Context, params: UpdateParams) -> dict[str, Any]:
         caller = self._identify(ctx)
-        replies = replies_of(params.input_responses)
+        replies = replies_of(recognised(params.input_responses))
         reply = partial(detached.reply, caller, params.task_id, replies)
         call, is_ready = await self._row(reply)
         if is_ready:
@@ -141,17 +148,16 @@ class Tasks:
     async def _work(self, work: Work) -> None:
         conversation = Unattended(work.ctx, self._workers, work.call.replies)
         try:
-            result = await pipeline.call_async(
+            result = await pipeline.continue_async(
                 work.operation, dict(work.call.arguments), work.caller, conversation
             )
         except Unanswered as asked:
             questions = {key: wire(as_request(one)) for key, one in asked.questions.items()}
             await self._write(partial(detached.ask, work.id, questions))
         except Internal as error:
-            failure = {"code": INTERNAL_ERROR, "message": error.text}
-            await self._write(partial(detached.end, work.id, Status.FAILED, failure))
+            await self._fail(work, ErrorData(code=INTERNAL_ERROR, message=error.text))
         except ContextdError as error:
-            await self._complete(work, answers.failure(error, LATEST_MODERN_VERSION))
+            await self._refuse(work, error)
         except asyncio.CancelledError:
             await self._row(partial(detached.end, work.id, Status.FAILED, detached.LOST))
             raise
@@ -162,6 +168,17 @@ class Tasks:
     async def _complete(self, work: Work, result: BaseModel) -> None:
         outcome = {**DONE, **wire(result)}
         await self._write(partial(detached.end, work.id, Status.COMPLETED, outcome))
+
+    async def _refuse(self, work: Work, error: ContextdError) -> None:
+        try:
+            result = answers.failure(error, LATEST_MODERN_VERSION)
+        except MCPError as refusal:
+            await self._fail(work, refusal.error)
+        else:
+            await self._complete(work, result)
+
+    async def _fail(self, work: Work, error: ErrorData) -> None:
+        await self._write(partial(detached.end, work.id, Status.FAILED, wire(error)))
 
     async def _write(self, work: Callable[[], None]) -> None:
         """Write, and retry while the lease lasts, since busy workers must not lose results."""

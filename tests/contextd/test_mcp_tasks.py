@@ -25,10 +25,16 @@ CAPABILITIES: dict[str, Any] = {"elicitation": {"form": {}}, "extensions": {TASK
 SECONDS = 10
 
 
-def ask(http: httpx2.Client, method: str, headers: Any = None, **params: Any) -> Any:
+def ask(
+    http: httpx2.Client,
+    method: str,
+    headers: Any = None,
+    capabilities: Any = CAPABILITIES,
+    **params: Any,
+) -> Any:
     """Return the answer that a client with support for tasks receives."""
     request = modern(method, **params)
-    request["json"]["params"]["_meta"] = {**ENVELOPE, f"{PREFIX}clientCapabilities": CAPABILITIES}
+    request["json"]["params"]["_meta"] = {**ENVELOPE, f"{PREFIX}clientCapabilities": capabilities}
     if "taskId" in params:
         request["headers"]["Mcp-Name"] = params["taskId"]
     request["headers"] |= headers or {}
@@ -111,6 +117,38 @@ def test_a_reply_must_have_the_form_of_one(http: httpx2.Client) -> None:
 
     assert error["code"] == -32602
     ask(http, "tasks/cancel", taskId=task_id)
+
+
+def test_a_reply_to_no_question_counts_for_nothing(http: httpx2.Client) -> None:
+    task_id = begin(http, text="home", aside="ask")
+    wait_for(http, task_id, "input_required")
+
+    given = ask(http, "tasks/update", taskId=task_id, inputResponses={"other": {"ignored": True}})
+
+    assert given["resultType"] == "complete"
+    assert ask(http, "tasks/get", taskId=task_id)["status"] == "input_required"
+    ask(http, "tasks/cancel", taskId=task_id)
+
+
+def test_a_task_counts_once_against_the_rate(http: httpx2.Client) -> None:
+    begun = ask(http, "tools/call", name="door_once", arguments={})
+
+    task = wait_for(http, begun["taskId"], "completed", "failed")
+
+    assert task["result"]["structuredContent"]["text"] == "done"
+
+
+def test_a_question_to_a_client_that_cannot_answer_fails_the_task(http: httpx2.Client) -> None:
+    def asked(method: str, **params: Any) -> Any:
+        return ask(http, method, capabilities={"extensions": {TASKS: {}}}, **params)
+
+    arguments = {"text": "home", "aside": "ask"}
+    task_id = asked("tools/call", name="door_errand", arguments=arguments)["taskId"]
+
+    task = wait_for(http, task_id, "completed", "failed")
+
+    assert (task["status"], task["error"]["code"]) == ("failed", -32021)
+    assert task["error"]["data"]["requiredCapabilities"] == {"elicitation": {}}
 
 
 def test_it_can_be_cancelled(http: httpx2.Client) -> None:

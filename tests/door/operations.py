@@ -149,6 +149,12 @@ async def run_errand(caller: Caller, request: Echo, talk: Conversation) -> Erran
     return Errand(text=request.text, aside="alone" if is_alone else "waited for")
 
 
+@operation("door_once", effect="read", timeout=5, rate=Rate(0.05, burst=1))
+async def once(caller: Caller, request: Nothing, talk: Conversation) -> Said:
+    await talk.take_time()
+    return Said(text="done", aside=None)
+
+
 @operation("door_linger", effect="read", timeout=30)
 async def linger(caller: Caller, request: Nothing, talk: Conversation) -> Said:
     await asyncio.sleep(20)
