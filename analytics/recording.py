@@ -23,6 +23,7 @@ from contextd.validation import parse_digits, printable
 PAUSE = timedelta(minutes=30)
 """Time without a call that ends a session, and with it the time to use what was found."""
 TURN_SECONDS = 0.0005
+ROWS_AT_ONCE = 10_000
 ONE_WRITER = 0x0C0DE1
 """Key of the advisory lock that serialises writers, so that sessions begin only once."""
 
@@ -227,10 +228,14 @@ def _judge(sessions: set[int]) -> None:
 
 
 def forget_before(moment: datetime) -> None:
-    """Delete earlier calls; keep their sessions without the caller."""
-    Event.objects.filter(at__lt=moment).delete()
+    """Delete earlier calls in batches; keep their sessions without the caller."""
+    old = Event.objects.filter(at__lt=moment).order_by("at").values("pk")[:ROWS_AT_ONCE]
+    while Event.objects.filter(pk__in=old).delete()[0]:
+        pass
     ended = WorkSession.objects.filter(ended_at__lt=moment).exclude(key="")
-    ended.update(key="", principal="", client="")
+    first = ended.order_by().values("pk")[:ROWS_AT_ONCE]
+    while WorkSession.objects.filter(pk__in=first).update(key="", principal="", client=""):
+        pass
 
 
 buffer = Buffer("counted calls", write, settings.CONTEXTD_EVENTS_SECONDS)

@@ -104,15 +104,22 @@ def midnight(day: date) -> datetime:
 
 
 def roll_up() -> None:
-    """Tally the past days, and delete single calls after their retention."""
+    """Tally the past days, and delete single calls after their retention.
+
+    Each day is committed by itself, so that a later failure does not undo it.
+    """
+    while tally_next_day():
+        pass
+    oldest = timezone.now() - timedelta(days=settings.CONTEXTD_EVENTS_DAYS)
+    recording.forget_before(min(oldest, first_open_moment()))
+
+
+def tally_next_day() -> bool:
+    """Tally the first past day that is not tallied; return False if there is none."""
     with transaction.atomic():
         recording.wait_for_other_writers()
-        today = timezone.now().date()
-        while (day := first_open_day()) is not None and day < today:
-            if not tally(day):
-                break
-        oldest = timezone.now() - timedelta(days=settings.CONTEXTD_EVENTS_DAYS)
-        recording.forget_before(min(oldest, first_open_moment()))
+        day = first_open_day()
+        return day is not None and day < timezone.now().date() and tally(day)
 
 
 def tally(day: date) -> bool:

@@ -1,12 +1,14 @@
 """What stays of calls when they are over."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from analytics import tallying, tasks
+from analytics import recording, tallying, tasks
 from analytics.models import Event, Tally, WorkSession
 from contextd import projects
 from contextd.models import Project
@@ -61,6 +63,40 @@ def test_old_calls_are_forgotten_and_their_figures_are_not(
     assert Event.objects.get().at > timezone.now() - timedelta(days=30)
     assert figures(call) == before
     assert WorkSession.objects.filter(key="", principal="", client="").count() == 2
+
+
+def test_old_calls_are_deleted_in_batches(
+    happened: Happened, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CONTEXTD_EVENTS_DAYS = 30
+    monkeypatch.setattr(recording, "ROWS_AT_ONCE", 2)
+    for _ in range(5):
+        happened("status", days_ago=40)
+
+    with CaptureQueriesContext(connection) as captured:
+        tasks.roll_up()
+
+    assert not Event.objects.exists()
+    assert WorkSession.objects.filter(key="").count() == 5
+    deleted = [one for one in captured.captured_queries if one["sql"].startswith("DELETE")]
+    assert len(deleted) > 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_days_stay_added_up_if_the_deletion_fails(
+    happened: Happened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(moment: datetime) -> None:
+        raise OperationalError
+
+    monkeypatch.setattr(recording, "forget_before", fail)
+    for days in (1, 2):
+        happened("status", days_ago=days)
+
+    with pytest.raises(OperationalError):
+        tasks.roll_up()
+
+    assert Tally.objects.count() == 2
 
 
 def test_beat_knows_the_task_that_does_it(settings: Any) -> None:
