@@ -138,9 +138,9 @@ class Connection:
             self._outcome.exception()  # mark as retrieved, even if nobody waits
 
     async def _be_connected(self) -> None:
-        plan = self.plan
         ours = Implementation(name="contextd-gateway", version=contextd.__version__)
-        async with transports.opened(plan, self._tail, self._ended) as (incoming, outgoing):
+        async with contextlib.AsyncExitStack() as stack:
+            incoming, outgoing = await self._streams(stack)
             self._heard = Heard(incoming)
             self._dispatcher: JSONRPCDispatcher[Any] = JSONRPCDispatcher(self._heard, outgoing)
             async with ClientSession(
@@ -154,6 +154,16 @@ class Connection:
                     await self._serve()
                 finally:
                     self._ended.set()
+
+    async def _streams(self, stack: contextlib.AsyncExitStack) -> tuple[Any, Any]:
+        """Open the streams until the end of the stack. Raises Lost."""
+        seconds = self.plan.startup_seconds
+        opening = transports.opened(self.plan, self._tail, self._ended)
+        try:
+            async with asyncio.timeout(seconds):
+                return await stack.enter_async_context(opening)
+        except TimeoutError:
+            raise Lost(f"it could not be started within {seconds:g} s") from None
 
     async def _serve(self) -> None:
         await self._shake_hands()

@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -234,6 +235,23 @@ def test_one_in_a_container_lies_floods_hangs_and_changes(
     wait_for(lambda: "odd:echo" not in [offer.canonical for offer in offering.offered()])
     with pytest.raises(UpstreamFailed, match=r"(?s)went away.*a line of more than 4194304 bytes"):
         call("odd:flood")
+
+
+def test_an_engine_that_stops_answering_fails_the_call_in_time(
+    add_in_container: Add, call: Call
+) -> None:
+    add_in_container(startup_timeout_ms=5000)
+    socket = Path(os.environ["DOCKER_HOST"].removeprefix("unix://"))
+    daemon = int(socket.with_name("pid").read_text())
+
+    os.kill(daemon, signal.SIGSTOP)
+    try:
+        with pytest.raises(UpstreamFailed, match="it could not be started within 5 s"):
+            call("odd:pid")
+    finally:
+        os.kill(daemon, signal.SIGCONT)
+
+    assert call("odd:pid").content
 
 
 def test_without_an_image_a_missing_container_is_named(engine: None, add: Add) -> None:
