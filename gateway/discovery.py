@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
@@ -85,9 +86,20 @@ def check(kind: Kind, raw: Iterable[Any]) -> Listed:
 
 def pinned(kind: Kind, raw: dict[str, Any]) -> dict[str, Any]:
     """Return the parts that clients see, with schemas that every protocol version can express."""
-    definition = pinning.pinned(kind, raw)
+    definition = _as_stored(pinning.pinned(kind, raw))
     schemas = {key: definition[key] for key in _SCHEMAS if isinstance(definition.get(key), dict)}
     return {**definition, **{key: _with_objects(schema) for key, schema in schemas.items()}}
+
+
+def _as_stored(value: Any) -> Any:
+    """Return the value as PostgreSQL returns it, which writes numbers without an exponent."""
+    if isinstance(value, dict):
+        return {key: _as_stored(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_as_stored(part) for part in value]
+    if isinstance(value, float) and "e+" in repr(value):
+        return int(Decimal(repr(value)))
+    return value
 
 
 def _with_objects(schema: dict[str, Any]) -> dict[str, Any]:

@@ -117,6 +117,21 @@ def test_a_changed_tool_is_held_back_until_it_is_approved(upstream: Upstream) ->
     assert offered() == ["odd:echo"]
 
 
+def test_large_numbers_are_no_change(upstream: Upstream) -> None:
+    tool = {
+        "name": "large",
+        "inputSchema": {"type": "object", "maximum": 1e25, "minimum": -1.5e300},
+    }
+    offering.take_in(upstream.pk, Kind.TOOL, [tool])
+    before = UpstreamFeature.objects.get(name="large")
+
+    assert offering.take_in(upstream.pk, Kind.TOOL, [tool]) == []
+
+    after = UpstreamFeature.objects.get(name="large")
+    assert after.updated_at == before.updated_at
+    assert after.digest == pinning.digest(after.definition)
+
+
 def test_what_changed_since_it_was_shown_is_not_approved(upstream: Upstream) -> None:
     offering.take_in(upstream.pk, Kind.TOOL, [tool()])
     offering.take_in(upstream.pk, Kind.TOOL, [tool(description="Shown")])
