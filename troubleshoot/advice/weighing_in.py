@@ -1,9 +1,9 @@
 """Add the opinion of a language model: it may strengthen a known hypothesis or add a new one."""
 
-import re
 from collections.abc import Sequence
 
 from troubleshoot import commands, general
+from troubleshoot.advice import looking
 from troubleshoot.advice.schema import Advice, Fix, Suggestion
 from troubleshoot.hypotheses import MAX_HYPOTHESES, Action, Check, Hypothesis
 
@@ -12,16 +12,6 @@ LOG_ODDS = {"low": -1.8, "medium": -0.8, "high": 0.0}
 
 AGREEING = {"low": 0.0, "medium": 0.4, "high": 0.8}
 """Weights that are added to the log odds of a known case."""
-
-NETWORK_WORDS = frozenset(
-    [
-        *("aria2c", "clone", "curl", "dig", "drill", "ftp", "http", "https", "invoke-restmethod"),
-        *("invoke-webrequest", "irm", "iwr", "lynx", "mail", "nc", "ncat", "netcat", "nslookup"),
-        *("ping", "publish", "pull", "push", "rclone", "rsync", "s3", "scp", "sendmail", "sftp"),
-        *("socat", "ssh", "tcp", "telnet", "tftp", "udp", "upload", "wget"),
-    ]
-)
-"""Words of commands that may send or download something."""
 
 
 def with_advice(
@@ -68,7 +58,7 @@ def _new(number: int, suggestion: Suggestion, model: str, kind: str | None) -> H
             Check(
                 id=f"{name}:{place}",
                 about=name,
-                run=look.run if _is_harmless(look.run) else "",
+                run=look.run if looking.only_looks(look.run) else "",
                 expect=look.expect,
                 suggested_by=model,
             )
@@ -77,12 +67,6 @@ def _new(number: int, suggestion: Suggestion, model: str, kind: str | None) -> H
         actions=sorted(actions, key=lambda action: action.destructive),
         suggested_by=model,
     )
-
-
-def _is_harmless(command: str) -> bool:
-    """Return whether a check neither destroys, sends nor downloads anything, as far as is seen."""
-    words = re.findall(r"[a-z0-9][a-z0-9-]*", command.lower())
-    return NETWORK_WORDS.isdisjoint(words) and not commands.dangers(command)
 
 
 def _action(fix: Fix, model: str) -> Action:
