@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from django.db.models import Q
+
 from contextd.admin import RowsByField
 from contextd.admin.rows import Row, each
 from contextd.errors import Invalid, NotFound
@@ -46,33 +48,35 @@ class ContextRows(RowsByField):
 
     def relate(self, record: Context, row: Row) -> None:
         if "projects" in row:
-            record.projects.set(projects_at(row["projects"]))
+            record.projects.set(each(project_at, row["projects"]))
         if "grants" in row:
             given = each(partial(given_to, record), row["grants"])
             record.grants.exclude(pk__in=[grant.pk for grant in given]).delete()
 
 
 def place_of(project: Project) -> str:
-    """Return one of its folders, or its remote if it has none."""
+    """Return one of its folders, else its remote, else its name."""
     paths = [one.path for one in project.paths.all()]
     return paths[0] if paths else project.git_remote or project.name
 
 
-def projects_at(places: list[Any]) -> list[Project]:
-    found = {place: project_at(place) for place in map(str, places)}
-    problems = [
-        {"error": f"projects: there is no project at {place!r}; import or create it first"}
-        for place, project in found.items()
-        if project is None
-    ]
-    if problems:
-        raise Invalid(problems[0]["error"], field="projects", problems=problems)
-    return [project for project in found.values() if project]
-
-
-def project_at(place: str) -> Project | None:
-    at_path = Project.objects.filter(paths__path=place).first()
-    return at_path or Project.objects.filter(git_remote=place).first()
+def project_at(place: Any) -> Project:
+    """Return the project with that folder or remote, or with that name if it has neither."""
+    text = str(place)
+    at_path, at_remote = Q(paths__path=text), Q(git_remote=text)
+    for condition in (at_path, at_remote, Q(name=text, paths=None, git_remote=None)):
+        found = list(Project.objects.filter(condition)[:2])
+        if len(found) > 1:
+            raise Invalid(
+                f"projects: several projects without folder and remote are named {text!r}; "
+                "give them folders, or merge them",
+                field="projects",
+            )
+        if found:
+            return found[0]
+    raise Invalid(
+        f"projects: there is no project at {text!r}; import or create it first", field="projects"
+    )
 
 
 def grant_as_row(grant: Grant) -> dict[str, str]:

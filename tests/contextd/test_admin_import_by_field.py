@@ -126,6 +126,24 @@ def test_contexts_come_and_go(admin_client: Client, web: Context, form: str) -> 
     assert not [one for one in told if "matches no" in one]
 
 
+def test_a_context_with_a_project_without_folder_comes_back(
+    admin_client: Client, web: Context
+) -> None:
+    Project.objects.create(name="shop", git_remote="github.com/acme/other")
+    alone = Project.objects.create(name="alone")
+    web.projects.set([alone])
+    file = exported(admin_client, CONTEXTS, "csv", q="web")
+    web.projects.clear()
+
+    take_in(admin_client, CONTEXTS, "csv", file)
+
+    assert web.projects.get() == alone
+    Project.objects.create(name="alone")
+    web.projects.clear()
+    (mistake,) = mistakes(preview(admin_client, CONTEXTS, "csv", file))
+    assert "several projects without folder and remote are named 'alone'" in mistake
+
+
 def test_an_imported_context_keeps_its_variables_and_loses_grants_that_are_left_out(
     admin_client: Client, web: Context
 ) -> None:
