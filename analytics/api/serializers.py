@@ -35,11 +35,13 @@ class SessionSerializer(serializers.ModelSerializer[WorkSession]):
 
 
 class AuditSerializer(serializers.ModelSerializer[AuditEntry]):
+    """Omits the connection, which may be the id of a session."""
+
     class Meta:
         model = AuditEntry
         fields = [
-            *("id", "at", "principal", "operation", "context", "door", "client", "connection"),
-            *("outcome", "was_allowed", "milliseconds"),
+            *("id", "at", "principal", "operation", "context", "door", "client", "outcome"),
+            *("was_allowed", "milliseconds"),
         ]
 
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from analytics.models import WorkSession
 from contextd.models import Project
+from contexts.models import AuditEntry
 from tests.analytics.conftest import Happened
 from tests.analytics.test_dashboard_api import Get, get
 from tests.contexts.conftest import MakeContext, MakeToken, ann, grant, make_context, token_of
@@ -89,6 +90,15 @@ def test_the_error_of_a_diagnosis_is_for_its_caller_and_managers(
     grant(context, ann, "manage")
     for what in ("errors", "unanswered"):
         assert listed(what) == {"mine", "secret", "shared"}
+
+
+def test_the_audit_contains_no_ids_of_sessions(get: Get) -> None:
+    AuditEntry.objects.create(
+        context="default", connection="s3cret", was_allowed=True, milliseconds=1
+    )
+
+    for format in ("json", "csv"):
+        assert "s3cret" not in get("audit/", {"format": format}).content.decode()
 
 
 def session_of(principal: str, context: str, **fields: Any) -> WorkSession:
