@@ -34,6 +34,7 @@ class RecordPage:
     title: str
     parts: list[Part]
     passages: list[Passage]
+    has_more_passages: bool
     history: list[HistoryEntry]
     use: calls.Use | None
     model: type[Model]
@@ -43,13 +44,15 @@ class RecordPage:
 def page(caller: Caller, kind: str, pk: int) -> RecordPage:
     """Return the page. Raises NotFound even if the caller may just not see the record."""
     domain, record = record_of(caller, kind, pk)
+    passages = search.passages_of(domain.name, pk, MAX_PASSAGES + 1)
     return RecordPage(
         domain=domain,
         kind=str(record._meta.verbose_name),
         pk=pk,
         title=str(record),
         parts=showing.parts_of(record, list(domain.fields)),
-        passages=search.passages_of(domain.name, pk, MAX_PASSAGES),
+        passages=passages[:MAX_PASSAGES],
+        has_more_passages=len(passages) > MAX_PASSAGES,
         history=history_of(caller, domain, record),
         use=calls.use_of(caller, domain.name, pk) if domain.use_is_known else None,
         model=type(record),

@@ -10,7 +10,9 @@ from django.test import Client
 from checkpoints.models import Checkpoint
 from contextd import search
 from contextd.models import Project
+from contextd.search.models import Passage
 from contexts.models import Context
+from pages import records
 from repositories.models import Repository, SourceFile
 from tests.analytics.conftest import Happened
 from tests.conftest import Call
@@ -173,6 +175,20 @@ def test_it_tells_how_it_was_used(here: Client, counted: Call) -> None:
 
     assert (use.found, use.used, use.did_not_help) == (1, 2, 1)
     assert [call.operation for call in use.calls] == ["remediation_feedback", "remediation_get"]
+
+
+@pytest.mark.parametrize(("most", "told"), [(2, "The first 2 passages"), (3, ">3 passages")])
+def test_passages_that_are_left_out_are_told(
+    here: Client, call: Call, monkeypatch: pytest.MonkeyPatch, most: int, told: str
+) -> None:
+    saved = call("checkpoint_save", summary="Began", project_path="/w/shop")
+    passage = Passage.objects.get(record_id=saved.id)
+    for ordinal in (1, 2):
+        passage.pk, passage.ordinal = None, ordinal
+        passage.save()
+    monkeypatch.setattr(records, "MAX_PASSAGES", most)
+
+    assert told in text_of(here.get(address_of("checkpoint", saved.id)))
 
 
 def test_calls_of_others_are_counted_but_not_shown(client: Client, happened: Happened) -> None:
