@@ -2,7 +2,8 @@
 
 An app registers a `Library`; its model is a `ShippedRecord`. An unedited row follows its file: it
 is added, updated and retired with it. An edited row keeps the person's text, and `offered` holds
-the newer shipped text until it is accepted in the admin.
+the newer shipped text until it is accepted in the admin. A record that people wrote is never
+replaced by a shipped one that has its key.
 """
 
 import difflib
@@ -62,18 +63,23 @@ class Library:
 
 @dataclass(slots=True)
 class Loaded:
-    """What changed, by the keys of the records; unchanged records are left out."""
+    """What changed, by the keys of the records; unchanged records are left out.
+
+    `kept_out` are shipped records whose key a record written here has.
+    """
 
     added: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
     offered: list[str] = field(default_factory=list)
     retired: list[str] = field(default_factory=list)
+    kept_out: list[str] = field(default_factory=list)
     complaints: list[Complaint] = field(default_factory=list)
 
     def __str__(self) -> str:
         return (
             f"{len(self.added)} added, {len(self.updated)} updated, {len(self.retired)} retired, "
-            f"{len(self.offered)} not applied because they were edited"
+            f"{len(self.offered)} not applied because they were edited, "
+            f"{len(self.kept_out)} not loaded because records written here have their keys"
         )
 
 
@@ -217,11 +223,14 @@ def _update(row: ShippedRecord, record: Record, loaded: Loaded) -> bool:
         row.save()
         loaded.updated.append(row.key)
         return True
-    offer = None if row.shipped == values else values
+    is_own = row.shipped is None
+    offer = None if is_own or row.shipped == values else values
     if row.offered != offer:
         row.offered = offer
         row.save(update_fields=["offered"])
-    if offer is not None:
+    if is_own:
+        loaded.kept_out.append(row.key)
+    elif offer is not None:
         loaded.offered.append(row.key)
     return False
 

@@ -48,16 +48,22 @@ class ThreatForm(ShippedForm):
             relations = knowledge.relations(services.known_ids())
             self.pattern = knowledge.written(self.cleaned_data["content"], relations)
             services.without_credentials(self.pattern)
+            self._check_id(self.pattern.id)
         except Invalid as error:
             raise forms.ValidationError(error.message) from None
         except Faulty as faulty:
             lines = [f"Line {one.line}: {one.reason}" for one in faulty.complaints]
             raise forms.ValidationError([*lines]) from None
-        if self.instance.pk and self.pattern.id != self.instance.key:
-            raise forms.ValidationError(f"The id is {self.instance.key} and cannot be changed.")
-        if Threat.objects.filter(key=self.pattern.id).exclude(pk=self.instance.pk).exists():
-            raise forms.ValidationError(f"The threat {self.pattern.id} exists already.")
         return self.pattern.model_dump(mode="json")
+
+    def _check_id(self, key: str) -> None:
+        if self.instance.pk:
+            if key != self.instance.key:
+                raise Invalid(f"The id is {self.instance.key} and cannot be changed.", field="id")
+            return
+        if Threat.objects.filter(key=key).exists():
+            raise Invalid(f"The threat {key} exists already.", field="id")
+        services.refuse_reserved(key)
 
 
 class ThreatRows(WritableRows):
@@ -77,6 +83,8 @@ class ThreatRows(WritableRows):
         pattern = self._pattern(row.get("content", {}))
         if pattern.id != row.get("key"):
             raise Invalid(f"key must be the id in the content, {pattern.id}", field="key")
+        if record is None:
+            services.refuse_reserved(pattern.id)
         threat = record or Threat()
         threat.is_published = row.get("is_published", threat.is_published)
         self.redacted += services.write(threat, pattern)

@@ -257,6 +257,17 @@ def without_credentials(pattern: ThreatPattern) -> tuple[ThreatPattern, int]:
         raise Invalid(sentence, field="content") from None
 
 
+def refuse_reserved(threat_id: str) -> None:
+    """Raises Invalid if later versions of contextd may ship another threat with that id."""
+    group = threat_id.rpartition("-")[0]
+    if any(key.startswith(f"{group}-") for key in knowledge.named_in(knowledge.FOLDER)):
+        raise Invalid(
+            f"ids that begin with {group} are kept for threats that ship; use letters of your "
+            "own, such as TMKB-ACME-001",
+            field="id",
+        )
+
+
 def known_ids() -> set[str]:
     """Return the ids that other threats may relate to."""
     return knowledge.named_in(knowledge.FOLDER) | set(Threat.objects.values_list("key", flat=True))

@@ -192,7 +192,9 @@ def test_what_people_added_is_theirs(files: Files) -> None:
     Proverb.objects.create(key="cat", text="My cat")
     loaded = files.load(bird="The early bird")
 
-    assert (loaded.offered, loaded.retired) == (["bird"], [])
+    assert (loaded.kept_out, loaded.offered, loaded.retired) == (["bird"], [], [])
+    assert "1 not loaded because records written here" in str(loaded)
+    assert shipped.take_offered(files.library, Proverb.objects.all()) == []
     assert (said("bird"), said("cat")) == ("My bird", "My cat")
 
 

@@ -12,9 +12,12 @@ from django.test import Client
 
 from contextd import changes, shipped
 from contextd.bus import Change
+from contextd.callers import Caller
+from contextd.errors import Invalid
 from tests.conftest import Call
 from tests.threats.conftest import FEW, LoadFrom
 from threats import services
+from threats.admin import ThreatRows
 from threats.models import Threat
 
 LIST = "/admin/threats/threat/"
@@ -232,6 +235,20 @@ def test_people_add_their_own_and_delete_them(admin_client: Client, few: Path, c
     assert found == "TMKB-EXAMPLE-001"
     assert not Threat.objects.filter(key="TMKB-EXAMPLE-001").exists()
     assert call("tmkb_query", context="redeem a coupon").pattern_count == 0
+
+
+def test_ids_that_later_versions_may_ship_are_refused(
+    admin_client: Client, few: Path, caller: Caller
+) -> None:
+    text = (Path(__file__).parent / "example.yaml").read_text(encoding="utf-8")
+    text = text.replace("-EXAMPLE-", "-INJ-").replace("INJ-001", "INJ-901")
+    page = admin_client.post(f"{LIST}add/", {"content": text, "is_published": "on"})
+
+    reason = "ids that begin with TMKB-INJ are kept for threats that ship; use letters of your own"
+    assert reason in page.context["adminform"].form.errors["content"][0]
+    row = {"key": "TMKB-INJ-901", "is_published": True, "content": yaml.safe_load(text)}
+    with pytest.raises(Invalid, match=reason):
+        ThreatRows(caller).write(None, row)
 
 
 def test_what_ships_cannot_be_deleted_but_made_a_draft(

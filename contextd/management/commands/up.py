@@ -128,8 +128,11 @@ def migrate() -> None:
 
 def load_shipped() -> None:
     for library in shipped.libraries():
-        for complaint in shipped.load_changed(library).complaints:
+        loaded = shipped.load_changed(library)
+        for complaint in loaded.complaints:
             say(f"contextd: not loaded: {complaint}")
+        if keys := ", ".join(loaded.kept_out):
+            say(f"contextd: {library.name} not loaded, as yours have their ids: {keys}")
 
 
 def create_first_admin() -> str | None:
