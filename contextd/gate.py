@@ -20,14 +20,16 @@ from contextd.errors import Busy, ContextdError, Invalid, NotAllowed
 
 MCP_PATH = "/mcp"
 ADMIN_PATH = "/admin/"
-MCP_METHODS = ("POST", "GET", "DELETE")
 MAX_CACHED_HOSTS = 256
 STOPPING = "the server stops, and it is unknown whether the call was done; check, and call again"
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603
 
 # A program that reads the first copy and one that reads the last would see different callers.
-SINGLE_HEADERS = ("host", "origin", "authorization", "x-mcp-context", "mcp-session-id")
+SINGLE_HEADERS = (
+    *("host", "origin", "authorization", "x-mcp-context", "mcp-session-id"),
+    *("mcp-protocol-version", "mcp-method", "mcp-name"),
+)
 
 
 class UnknownHost(Invalid):
@@ -43,6 +45,8 @@ class TooSlow(Invalid):
 
 
 class WrongMethod(Invalid):
+    """`details["allowed"]` are the methods that are supported."""
+
     status = 405
 
 
@@ -118,6 +122,7 @@ def check(method: str, path: str, raw_headers: list[tuple[bytes, bytes]]) -> Non
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw_headers}
     if len(headers) < len(raw_headers):
         check_doubled(Counter(name.decode("latin-1") for name, _ in raw_headers))
+    check_context(headers)
     check_host(headers.get("host", ""))
     if "origin" in headers and (is_for_programs(path) or method not in SAFE_METHODS):
         check_origin(headers["origin"], headers["host"])
@@ -129,6 +134,15 @@ def check_doubled(counts: Mapping[str, int]) -> None:
     for name in SINGLE_HEADERS:
         if counts.get(name, 0) > 1:
             raise Invalid(f"the header {name} was sent {counts[name]} times", field=name)
+
+
+def check_context(headers: Mapping[str, str]) -> None:
+    """Refuse an empty name, as of an unset variable, which must not mean the default context."""
+    if headers.get("x-mcp-context") == "":
+        raise Invalid(
+            "the header x-mcp-context is empty; name a context, or omit the header for the default",
+            field="x-mcp-context",
+        )
 
 
 def check_host(host: str) -> None:
@@ -199,7 +213,7 @@ async def refuse(scope: Scope, send: Send, error: ContextdError) -> None:
     if error.status == TooSlow.status:
         headers.append((b"connection", b"close"))
     if isinstance(error, WrongMethod):
-        headers.append((b"allow", ", ".join(MCP_METHODS).encode()))
+        headers.append((b"allow", ", ".join(error.details["allowed"]).encode()))
     for name, value in protected_resource.headers_of(error).items():
         headers.append((name.lower().encode(), value.encode()))
     await send({"type": "http.response.start", "status": error.status, "headers": headers})

@@ -23,6 +23,8 @@ from contextd.mcp.sessions import Sessions
 from contextd.mcp.tools import Context
 from contextd.mcp.workers import Workers
 
+METHODS = ("POST", "GET", "DELETE")
+MODERN_METHODS = ("POST",)
 LOOKUP_THREADS = 4
 
 
@@ -57,7 +59,7 @@ class Endpoint:
         if self._sessions is None:
             raise RuntimeError("the MCP server needs an ASGI server with lifespan events")
         try:
-            check_method(scope["method"])
+            check_method(scope)
             scope = {**scope, "user": await self._sender(scope)}
             if scope["method"] == "POST":
                 receive = await envelope.opened(scope, receive)
@@ -89,9 +91,15 @@ class Endpoint:
         return caller_in(ctx, await self._admissions.admit(sender_of(ctx).request_identity))
 
 
-def check_method(method: str) -> None:
-    if method not in gate.MCP_METHODS:
-        raise gate.WrongMethod(f"{method[:20]} is not supported by {gate.MCP_PATH}", field="method")
+def check_method(scope: Scope) -> None:
+    method, allowed = scope["method"], METHODS if is_of_session(scope) else MODERN_METHODS
+    if method not in allowed:
+        raise gate.WrongMethod(
+            f"{method[:20]} is not supported by {gate.MCP_PATH} in this version of MCP; "
+            f"send {' or '.join(allowed)}",
+            field="method",
+            allowed=allowed,
+        )
 
 
 def is_of_session(scope: Scope) -> bool:

@@ -32,8 +32,9 @@ class Answer:
 class Case:
     """`session` is the HTTP answer up to 2025-11-25, `modern` that of 2026-07-28.
 
-    `version` is that of the session, None for a request without one. The headers in `twice` are
-    sent twice.
+    `version` is that of the session, None for a request without one. Headers that are None are
+    omitted, those in `twice` are sent twice. `{token}` is that of a user without any permission in
+    the context `closed`.
     """
 
     title: str
@@ -41,7 +42,7 @@ class Case:
     session: Answer | None
     modern: Answer | None
     stdio: Answer | None
-    headers: dict[str, str] = field(default_factory=dict)
+    headers: dict[str, str | None] = field(default_factory=dict)
     method: str = "POST"
     version: str | None = "2025-11-25"
     twice: tuple[tuple[str, str], ...] = ()
@@ -112,7 +113,54 @@ CASES = [
         Answer(-32600, has_id=True),
     ),
     Case("an HTTP method other than POST, GET, DELETE", LISTING, *http(405), method="PUT"),
-    Case("`X-MCP-Context` sent twice", LISTING, *http(400), twice=(("X-MCP-Context", "default"),)),
+    Case("a GET request", LISTING, None, Answer(-32600, 405), None, method="GET"),
+    Case("a DELETE request", LISTING, None, Answer(-32600, 405), None, method="DELETE"),
+    Case(
+        "a GET request without a session",
+        b"",
+        Answer(-32600, 400),
+        None,
+        None,
+        method="GET",
+        version=None,
+    ),
+    Case(
+        "a DELETE request without a session",
+        b"",
+        Answer(-32600, 400),
+        None,
+        None,
+        method="DELETE",
+        version=None,
+    ),
+    Case(
+        "a GET request whose `Accept` lacks `text/event-stream`",
+        b"",
+        Answer(-32600, 406),
+        None,
+        None,
+        {"Accept": "application/json"},
+        method="GET",
+    ),
+    Case(
+        "`Last-Event-ID` of a call that is unknown here",
+        b"",
+        Answer(-32600, 410),
+        None,
+        None,
+        {"Last-Event-ID": "call-of-another-process"},
+        method="GET",
+    ),
+    *(
+        Case(f"`{name}` sent twice", LISTING, *http(400), twice=((name, value),))
+        for name, value in (
+            ("X-MCP-Context", "default"),
+            ("MCP-Protocol-Version", "2026-07-28"),
+            ("Mcp-Method", "tools/list"),
+            ("Mcp-Name", "status"),
+        )
+    ),
+    Case("`X-MCP-Context` without a name", LISTING, *http(400), {"X-MCP-Context": ""}),
     Case("`Content-Type: text/plain`", LISTING, *http(415), {"Content-Type": "text/plain"}),
     Case(
         "`Accept` without `text/event-stream`", LISTING, *http(406), {"Accept": "application/json"}
@@ -126,6 +174,12 @@ CASES = [
         {"Authorization": "Bearer wrong"},
     ),
     Case("unknown context", LISTING, *http(404), {"X-MCP-Context": "no-such"}),
+    Case(
+        "context in which the caller or the token has no permission",
+        LISTING,
+        *http(403),
+        {"X-MCP-Context": "closed", "Authorization": "Bearer {token}"},
+    ),
     Case(
         "unknown session",
         LISTING,
@@ -153,6 +207,22 @@ CASES = [
         Answer(-32020, 400, has_id=True),
         None,
         {"Mcp-Method": "tools/call"},
+    ),
+    Case(
+        "`Mcp-Method` is missing",
+        LISTING,
+        None,
+        Answer(-32020, 400, has_id=True),
+        None,
+        {"Mcp-Method": None},
+    ),
+    Case(
+        "`Mcp-Name` names another tool, prompt, resource or task",
+        rpc("tools/call", {"name": "status"}),
+        None,
+        Answer(-32020, 400, has_id=True),
+        None,
+        {"Mcp-Name": "checkpoint_list"},
     ),
     Case(
         "versions of header and message differ",

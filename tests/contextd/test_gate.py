@@ -123,7 +123,11 @@ async def test_pages_for_people_can_be_linked_from_other_sites(
 
 
 @pytest.mark.parametrize(
-    "name", ["Host", "Origin", "Authorization", "X-MCP-Context", "Mcp-Session-Id"]
+    "name",
+    [
+        *("Host", "Origin", "Authorization", "X-MCP-Context", "Mcp-Session-Id"),
+        *("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"),
+    ],
 )
 async def test_a_header_that_identifies_the_caller_is_sent_once(
     gated: httpx2.AsyncClient, name: str
@@ -136,6 +140,14 @@ async def test_a_header_that_identifies_the_caller_is_sent_once(
 
     assert response.status_code == 400
     assert name.lower() in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/api/v1/status"])
+async def test_an_empty_name_of_a_context_is_refused(gated: httpx2.AsyncClient, path: str) -> None:
+    response = await gated.post(path, headers={"X-MCP-Context": " "})
+
+    assert response.status_code == 400
+    assert "name a context, or omit the header" in response.text
 
 
 @pytest.mark.parametrize(("size", "status"), [(LIMIT, 200), (LIMIT + 1, 413)])

@@ -6,7 +6,10 @@ from typing import Any
 
 import httpx2
 import pytest
+from django.contrib.auth.models import User
 
+from contexts import tokens
+from contexts.models import Context
 from tests.clients import MODERN_VERSION
 from tests.contextd.malformed import CASES, PAGE, Answer, Case, table
 from tests.contextd.test_mcp_stdio import HANDSHAKE, read, started, write
@@ -34,9 +37,8 @@ def sent(content: Any) -> bytes:
 @pytest.mark.parametrize("case", OF_SESSIONS, ids=title)
 def test_on_a_session(http: httpx2.Client, case: Case) -> None:
     session = open_session(http, version=case.version) if case.version else {}
-    headers = {"Content-Type": "application/json", **session, **case.headers}
 
-    response = send(http, case, case.body(is_modern=False), headers)
+    response = send(http, case, case.body(is_modern=False), session)
 
     assert given(response) == case.session
 
@@ -44,19 +46,30 @@ def test_on_a_session(http: httpx2.Client, case: Case) -> None:
 @pytest.mark.parametrize("case", MODERN, ids=title)
 def test_without_sessions(http: httpx2.Client, case: Case) -> None:
     body = case.body(is_modern=True)
-    headers = {"Content-Type": "application/json", "MCP-Protocol-Version": MODERN_VERSION}
+    headers = {"MCP-Protocol-Version": MODERN_VERSION}
     if isinstance(body, dict):
         headers["Mcp-Method"] = str(body.get("method"))
         headers["Mcp-Name"] = str(body.get("params", {}).get("name"))
 
-    response = send(http, case, body, {**headers, **case.headers})
+    response = send(http, case, body, headers)
 
     assert given(response) == case.modern
 
 
-def send(http: httpx2.Client, case: Case, body: Any, headers: dict[str, str]) -> httpx2.Response:
-    every = [*headers.items(), *(pair for pair in case.twice for _ in range(2))]
+def send(http: httpx2.Client, case: Case, body: Any, given: dict[str, str]) -> httpx2.Response:
+    named = {"Content-Type": "application/json", **given, **case.headers}
+    if "{token}" in (authorization := named.get("Authorization") or ""):
+        named["Authorization"] = authorization.format(token=token_outside("closed"))
+    once = [(name, value) for name, value in named.items() if value is not None]
+    every = [*once, *(pair for pair in case.twice for _ in range(2))]
     return http.request(case.method, "/mcp", content=sent(body), headers=every)
+
+
+def token_outside(context: str) -> str:
+    """Return the token of a user who has no permission in that context."""
+    Context.objects.create(name=context)
+    _, secret = tokens.create(User.objects.create_user("ann"), name="test")
+    return secret
 
 
 @pytest.fixture(scope="module")
