@@ -140,6 +140,26 @@ def test_labelled_errors_share_no_sentence_with_the_patterns(index: WordsAlone) 
     assert shared_with(examples) == labelled.fixed_wordings()
 
 
+@pytest.mark.parametrize(
+    ("error", "example", "is_shared"),
+    [
+        (
+            "[build] FATAL:  password rejected for user 'ann'",
+            "password rejected for user 'bob'",
+            True,
+        ),
+        ("2026-02-11 web_1 | disk sda1 is nearly full", "disk /dev/sdb is nearly full", True),
+        ("the pool of workers is empty", "Oops. The pool of workers is empty. Restart.", True),
+        ("Build failed", "Build failed", False),
+        ("the pool of workers is empty", "the pool of workers is full", False),
+    ],
+)
+def test_a_sentence_is_shared_whatever_its_prefix_and_names(
+    error: str, example: str, *, is_shared: bool
+) -> None:
+    assert bool(labelled.shared(error, example)) == is_shared
+
+
 def shared_with(texts: Iterable[str]) -> set[str]:
     return {
         sentence
