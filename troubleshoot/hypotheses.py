@@ -17,6 +17,9 @@ from troubleshoot.symptoms import Symptom
 WORTH_NAMING = 0.05
 MAX_HYPOTHESES = 5
 MAX_SHARED_WORDS = 8
+OF_PAST_FIX = "remediation:"
+"""How ids of hypotheses begin that are made of a saved fix."""
+
 NEARLY_THE_SAME = 0.6
 _WORD = re.compile(r"[A-Za-z_][\w.-]*\w")
 
@@ -28,6 +31,12 @@ class Part(BaseModel):
 def with_your(placeholders: Sequence[str]) -> str:
     """Return what a sentence says after a command that the reader has to complete."""
     return f", with your value for {', '.join(placeholders)}," if placeholders else ""
+
+
+def with_warning(prose: str) -> str:
+    """Return the text with what its commands would destroy, if anything."""
+    losses = "; ".join(commands.dangers_in_prose(prose))
+    return f"{prose} (Careful: {losses}.)" if losses else prose
 
 
 class Check(Part):
@@ -101,10 +110,10 @@ class Hypothesis(Part):
 
     @property
     def conclusion(self) -> str:
-        """The root cause, for answers that call it the cause."""
-        if not self.suggested_by:
-            return self.root_cause
-        return f"Only {self.suggested_by} suggests this: {self.root_cause}"
+        """The root cause, for answers that call it the cause, without the text of a past fix."""
+        if self.suggested_by:
+            return f"Only {self.suggested_by} suggests this: {with_warning(self.root_cause)}"
+        return self.description if self.id.startswith(OF_PAST_FIX) else self.root_cause
 
     @property
     def probability(self) -> float:
@@ -290,7 +299,7 @@ def _describe_fix(fix: PastFix) -> str:
     verb = "Tried" if weighing.has_failed(fix.scores) else "Fixed"
     seen = f"remediation {remediation.pk}, seen {remediation.seen_count} times"
     known = ", ".join(filter(None, [seen, _record_of_fix(remediation)]))
-    return f"{verb} before ({known}): {_first_line(remediation.solution)}"
+    return f"{verb} before ({known}): {with_warning(_first_line(remediation.solution))}"
 
 
 def _of_fixes(symptom: Symptom, fixes: Sequence[PastFix]) -> list[Hypothesis]:
@@ -314,8 +323,9 @@ def _of_past_error(symptom: Symptom, fixes: Sequence[PastFix]) -> Hypothesis:
     evidence += ["Its stack is much like this one"] if best.scores.same_stack else []
     failed = weighing.has_failed(best.scores)
     past = "for which a fix was tried" if failed else "that was fixed"
+    name = f"{OF_PAST_FIX}{remediation.pk}"
     return Hypothesis(
-        id=f"remediation:{remediation.pk}",
+        id=name,
         description=f"The same as an error {past} before: {remediation}",
         root_cause=remediation.solution,
         log_odds=weighing.log_odds_of_fix(best.scores),
@@ -324,8 +334,8 @@ def _of_past_error(symptom: Symptom, fixes: Sequence[PastFix]) -> Hypothesis:
         severity=remediation.severity or "medium",
         checks=[
             Check(
-                id=f"remediation:{remediation.pk}:1",
-                about=f"remediation:{remediation.pk}",
+                id=f"{name}:1",
+                about=name,
                 expect=f"it was printed under the same circumstances as: {remediation}",
             )
         ],

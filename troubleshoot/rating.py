@@ -12,10 +12,10 @@ from contextd.models import get_record
 from remediations import services as remediations
 from remediations.models import Remediation
 from troubleshoot import services
+from troubleshoot.hypotheses import OF_PAST_FIX
 from troubleshoot.models import Diagnosis, Pattern
 
 Status = Diagnosis.Status
-REMEDIATION = "remediation:"
 SAVING = ("remediation_save", "remediations:remediation_save")
 
 
@@ -106,8 +106,8 @@ def _notice(
 def _judge(caller: Caller, diagnosis: Diagnosis, hypothesis: str, worked: bool) -> float | None:
     before = diagnosis.verdicts.get(hypothesis)
     diagnosis.verdicts = {**diagnosis.verdicts, hypothesis: worked}
-    if hypothesis.startswith(REMEDIATION):
-        return _judge_remediation(caller, hypothesis.removeprefix(REMEDIATION), before, worked)
+    if hypothesis.startswith(OF_PAST_FIX):
+        return _judge_remediation(caller, hypothesis.removeprefix(OF_PAST_FIX), before, worked)
     return _judge_pattern(hypothesis, before, worked)
 
 

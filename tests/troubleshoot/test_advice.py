@@ -57,6 +57,18 @@ def test_what_it_would_destroy_is_marked_and_comes_last(
     assert [action.destructive for action in actions[-2:]] == [False, True]
 
 
+def test_what_it_would_destroy_is_marked_in_its_prose_too(
+    call: Call, known: Known, model: ModelServer
+) -> None:
+    checks = [{"run": "", "expect": "rm -rf /flux ends it"}]
+    model.suggestions = [suggestion(root_cause="Run git push --force", checks=checks)]
+
+    result = call("troubleshoot", error_message=UNKNOWN, mode="guided")
+
+    assert "git push --force (Careful: it replaces history" in result.root_cause
+    assert "(Careful: it deletes /flux" in result.next_check.expected
+
+
 def test_it_is_given_the_parsed_error_and_the_best_matches(
     call: Call, known: Known, model: ModelServer
 ) -> None:

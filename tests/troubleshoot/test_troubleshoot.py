@@ -132,7 +132,7 @@ def test_a_past_fix_of_an_error_no_pattern_explains_is_a_cause_of_its_own(
     result = call("troubleshoot", error_message=error)
 
     assert ids(result)[0] == f"remediation:{saved.id}"
-    assert result.root_cause == fix
+    assert result.root_cause == f"The same as an error that was fixed before: {error}"
     assert result.recommended_actions[-1].destructive
 
 
@@ -159,6 +159,17 @@ def test_a_fix_that_failed_is_not_called_the_cause(
 
     assert result.confidence == confidence
     assert result.root_cause.startswith("Unknown") == (confidence == "low")
+
+
+def test_the_evidence_of_a_destructive_fix_warns_of_it(call: Call, known: Known) -> None:
+    fix = "rm -rf /var/warp/cache\nThen restart it."
+    call("remediation_save", error_message=WARP, error_type="WarpError", solution=fix)
+
+    evidence = call("troubleshoot", error_message=WARP).hypotheses[0].evidence[0]
+
+    assert evidence.endswith(
+        ": rm -rf /var/warp/cache (Careful: it deletes /var/warp/cache with all that is in there.)"
+    )
 
 
 def test_the_ratings_of_a_past_fix_are_reported(call: Call, known: Known) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from troubleshoot import commands, general
 from troubleshoot.advice import looking
 from troubleshoot.advice.schema import Advice, Fix, Suggestion
-from troubleshoot.hypotheses import MAX_HYPOTHESES, Action, Check, Hypothesis
+from troubleshoot.hypotheses import MAX_HYPOTHESES, Action, Check, Hypothesis, with_warning
 
 LOG_ODDS = {"low": -1.8, "medium": -0.8, "high": 0.0}
 """Weights of a cause that only the model names; it is never more likely than not."""
@@ -59,7 +59,7 @@ def _new(number: int, suggestion: Suggestion, model: str, kind: str | None) -> H
                 id=f"{name}:{place}",
                 about=name,
                 run=look.run if looking.only_looks(look.run) else "",
-                expect=look.expect,
+                expect=with_warning(look.expect),
                 suggested_by=model,
             )
             for place, look in enumerate(suggestion.checks, 1)
