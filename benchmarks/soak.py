@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import psutil
 import psycopg
 
-from benchmarks import server
+from benchmarks import report, server
 from benchmarks.upstream import COMMAND, Door, add
 from contextd import embedded
 
@@ -119,6 +119,21 @@ async def soak(ours: server.Server, outcomes: Counter[str], *, gateway_too: bool
     await asyncio.sleep(SETTLE_SECONDS)
 
 
+def described(outcomes: Counter[str], before: list[Weight], after: list[Weight], left: int) -> str:
+    rows = [
+        [name, when, str(weight.processes), str(weight.files), f"{weight.megabytes:.0f}"]
+        for when, weights in (("after half of the time", before), ("at the end", after))
+        for name, weight in zip(("gateway", "web server"), weights, strict=True)
+    ]
+    table = report.table(["process", "when", "processes", "open files", "MiB"], rows)
+    return (
+        f"{CLIENTS} clients called two stdio upstreams for {MINUTES:g} minutes over `/mcp`. "
+        f"Processes killed: {outcomes['kills']}. Calls answered with a result: {outcomes['ok']}, "
+        f"with an error: {outcomes['failed']}, not at all: {outcomes['lost']}. "
+        f"Processes of upstreams left behind: {left}.\n\n{table}"
+    )
+
+
 def main() -> None:
     with server.running() as ours:
         for namespace in ("odd", "calm"):
@@ -135,8 +150,8 @@ def main() -> None:
         for one in psutil.process_iter(["cmdline"])
         if COMMAND[-1] in (one.info["cmdline"] or [])
     ]
-    print(f"{MINUTES:g} minutes: {dict(outcomes)}\nbefore: {before}\nafter: {after}")  # noqa: T201
-    print(f"left behind: {len(left)}")  # noqa: T201
+    text = described(outcomes, before, after, len(left))
+    report.write("soak", "Upstreams and the gateway, killed at random", "make soak", text)
     has_grown = any(now.has_grown_since(then) for now, then in zip(after, before, strict=True))
     was_served = outcomes["ok"] > outcomes["failed"]
     sys.exit(bool(outcomes["lost"] or not was_served or left or has_grown))

@@ -67,7 +67,13 @@ class Door:
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Return the JSON-RPC response, whether it is a result or an error."""
-        self._writer.write(mcp.http_request(self._port, tool, arguments))
+        return await self._answer_to(mcp.http_request(self._port, tool, arguments))
+
+    async def list_tools(self) -> dict[str, Any]:
+        return await self._answer_to(mcp.http_list(self._port))
+
+    async def _answer_to(self, request: bytes) -> dict[str, Any]:
+        self._writer.write(request)
         head = (await self._reader.readuntil(b"\r\n\r\n")).lower()
         if b"content-length:" in head:
             length = int(head.partition(b"content-length:")[2].partition(b"\r\n")[0])
