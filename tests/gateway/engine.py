@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.node import FOLDER
+
 BUSYBOX = Path("/bin/busybox")
 IMAGE = "mcpbox:test"
 START_SECONDS = 60
@@ -75,9 +77,11 @@ def import_image(folder: Path) -> None:
 
 @pytest.fixture
 def container(engine: None) -> Iterator[str]:
-    """One in which Python runs, which is the host's."""
+    """One in which Python and Node run, which are the host's."""
     name = "box"
     prefixes = {"/usr", "/lib", "/lib64", sys.base_prefix, str(Path(__file__).parent)}
+    if FOLDER.exists():
+        prefixes.add(str(FOLDER))
     mounts = [f"--volume={prefix}:{prefix}:ro" for prefix in sorted(prefixes)]
     docker("run", "--detach", "--name", name, "--network=none", *mounts, IMAGE, "sleep", "1000")
     try:

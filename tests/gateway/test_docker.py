@@ -16,6 +16,8 @@ from gateway.models import Isolation, State, Upstream
 from tests.conftest import Call
 from tests.gateway.conftest import MISBEHAVING, Add, running_servers, wait_for_state
 from tests.gateway.engine import IMAGE, container, docker, engine
+from tests.gateway.published import EVERYTHING, MEMORY, check_everything, check_memory
+from tests.node import needs_node, node
 from tests.waiting import wait_for
 
 __all__ = ["container", "engine"]
@@ -68,6 +70,27 @@ def test_each_call_has_a_process_that_is_gone_afterwards(add_in_container: Add, 
     assert first.structured["THEIRS"] == "value"
     assert second.content[0]["text"].isdigit()
     wait_for(lambda: len(running_servers()) == 1)  # the one that lists the tools
+
+
+@needs_node
+def test_the_reference_server_with_everything_in_a_container(
+    add: Add, container: str, call: Call
+) -> None:
+    command = node(EVERYTHING)
+    add("all", transport="docker", container=container, command=command, isolation="per_user")
+
+    check_everything(call)
+
+
+@needs_node
+def test_the_reference_server_with_a_memory_in_a_container(
+    add: Add, container: str, call: Call
+) -> None:
+    settings = {"MEMORY_FILE_PATH": "/tmp/memory.json"}  # noqa: S108  (in the container)
+    command = node(MEMORY)
+    add("memory", transport="docker", container=container, command=command, settings=settings)
+
+    check_memory(call)
 
 
 def test_standard_error_is_kept_apart_and_told(add_in_container: Add, call: Call) -> None:

@@ -1,36 +1,55 @@
-"""Servers that others publish, as they come."""
+"""Servers that others publish, on this machine and over HTTP; test_docker.py has containers."""
 
+import os
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
-from contextd import operations
-from gateway import offering
+import pytest
+
+from gateway.models import Transport
 from tests.conftest import Call
 from tests.gateway.conftest import Add
+from tests.gateway.published import EVERYTHING, MEMORY, check_everything, check_memory
 from tests.node import needs_node, node
+from tests.server import free_port, is_listening
+from tests.waiting import wait_for
 
-EVERYTHING = "@modelcontextprotocol/server-everything/dist/index.js"
-MEMORY = "@modelcontextprotocol/server-memory/dist/index.js"
+
+@pytest.fixture
+def address(settings: object) -> Iterator[str]:
+    """Yield where the reference server with everything listens."""
+    settings.CONTEXTD_GATEWAY_PRIVATE_HOSTS = ["localhost"]  # type: ignore[attr-defined]
+    port = free_port()
+    environment = {**os.environ, "PORT": str(port)}
+    command = [*node(EVERYTHING), "streamableHttp"]
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command, env=environment, stdout=quiet, stderr=quiet)
+    try:
+        wait_for(lambda: is_listening(port))
+        yield f"http://localhost:{port}/mcp"
+    finally:
+        process.kill()
+        process.wait()
 
 
 @needs_node
 def test_the_reference_server_with_everything(add: Add, call: Call) -> None:
     add("all", command=node(EVERYTHING))
 
-    offered = [offer.canonical for offer in offering.offered()]
+    check_everything(call)
 
-    assert "all:echo" in offered
-    assert operations.get("all__echo").canonical_name == "all:echo"
-    assert call("all:echo", message="hello").content == [{"type": "text", "text": "Echo: hello"}]
+
+@needs_node
+def test_the_reference_server_with_everything_over_http(address: str, add: Add, call: Call) -> None:
+    add("all", transport=Transport.HTTP, url=address)
+
+    check_everything(call)
 
 
 @needs_node
 def test_the_reference_server_with_a_memory(add: Add, call: Call, tmp_path: Path) -> None:
     settings = {"MEMORY_FILE_PATH": str(tmp_path / "memory.json")}
     add("memory", command=node(MEMORY), settings=settings)
-    ada = {"name": "Ada", "entityType": "person", "observations": ["wrote programs"]}
 
-    call("memory:create_entities", entities=[ada])
-    found = call("memory:search_nodes", query="programs")
-
-    assert found.structured["entities"] == [ada]
-    assert "name: Ada" in found.content[0]["text"]
+    check_memory(call)
