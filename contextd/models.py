@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Self, TypeVar
 
 from django.conf import settings
 from django.contrib.postgres.indexes import HashIndex
 from django.db import models
+from django.db.models import Case, F, Q, When
 from django.db.models.functions import MD5, Length
 from django.utils import timezone
 
@@ -121,9 +122,19 @@ class SessionQuerySet(models.QuerySet["Session"]):
     def unseen_since(self, moment: datetime) -> Self:
         return self.filter(last_seen_at__lt=moment)
 
-    def surplus_of(self, principal: str, most: int) -> Self:
-        """Return a principal's sessions except the most recently seen ones, `most` in number."""
-        return self.filter(principal=principal).order_by("-last_seen_at", "-created_at")[most:]
+    def surplus_of(self, principal: str, most: int, interval: timedelta) -> Self:
+        """Return a principal's sessions except `most` of them: lasting ones, then the newest ones.
+
+        A lasting one has been used for longer than the `interval` at which use is recorded, and
+        still is. Otherwise many short sessions would end it, each of which was seen later.
+        """
+        is_lasting = Q(last_seen_at__gt=F("created_at") + interval) & Q(
+            last_seen_at__gt=timezone.now() - 2 * interval
+        )
+        ranked = self.filter(principal=principal).annotate(
+            is_lasting=Case(When(is_lasting, then=True), default=False)
+        )
+        return ranked.order_by("-is_lasting", "-last_seen_at", "-created_at")[most:]
 
 
 class Session(models.Model):

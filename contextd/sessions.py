@@ -36,7 +36,7 @@ class Client:
 
 
 def begin(principal: Principal, *, context: str, client: Client, protocol_version: str) -> Session:
-    """Create a session. If the principal has too many, the one unseen for longest ends."""
+    """Create a session. If the principal has too many, one ends (see `surplus_of`)."""
     with transaction.atomic():
         session = Session.objects.create(
             id=secrets.token_hex(ID_BYTES),
@@ -48,7 +48,8 @@ def begin(principal: Principal, *, context: str, client: Client, protocol_versio
             client_capabilities=client.capabilities,
             protocol_version=protocol_version,
         )
-        _end_all(Session.objects.surplus_of(principal.name, MAX_PER_PRINCIPAL))
+        others = Session.objects.exclude(pk=session.pk)
+        _end_all(others.surplus_of(principal.name, MAX_PER_PRINCIPAL - 1, TOUCH_INTERVAL))
     session_created.send(Session, session=session)
     return session
 

@@ -130,6 +130,24 @@ def test_the_least_recently_used_session_ends_when_there_are_too_many(
     }
 
 
+def test_many_short_sessions_end_no_session_that_is_in_use() -> None:
+    lasting = begin(seen_minutes_ago=1)
+    created_at = timezone.now() - timedelta(minutes=20)
+    Session.objects.filter(pk=lasting.pk).update(created_at=created_at)
+    short = [begin() for _ in range(sessions.MAX_PER_PRINCIPAL)]
+
+    assert find(lasting)
+    assert [find(session) is not None for session in short[:2]] == [False, True]
+
+
+def test_a_new_session_is_never_the_one_that_ends() -> None:
+    for _ in range(sessions.MAX_PER_PRINCIPAL):
+        begin()
+    Session.objects.update(created_at=timezone.now() - timedelta(minutes=20))
+
+    assert find(begin())
+
+
 def test_an_admin_sees_sessions_and_ends_them(
     admin_client: Client, ended: Callable[[], list[str]]
 ) -> None:
