@@ -2,7 +2,7 @@
 
 import re
 
-from troubleshoot.commands.rules import Rule, always, with_options, with_words
+from troubleshoot.commands.rules import Rule, always, first_of, with_options, with_words
 from troubleshoot.commands.shell import Invocation
 
 _WITH_VALUE = {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix"}
@@ -11,6 +11,9 @@ UNCOMMITTED = "changes that are not committed are lost"
 
 # `notes.txt`, but not the branches `v1.x` and `feature/login`
 _FILE = re.compile(r"(?:.*/)?\w*[A-Za-z_-]\.(?:[ch]|[a-z]{2,5})")
+
+
+_ON_NO_OTHER = "commits that are on no other branch are lost"
 
 
 def pushes(invocation: Invocation) -> str | None:
@@ -29,7 +32,9 @@ def pushes(invocation: Invocation) -> str | None:
 
 def checks_out(invocation: Invocation) -> str | None:
     options, words = invocation.options, invocation.operands[1:]
-    creates = options & {"-b", "-B", "-t", "--orphan", "--track"}
+    if "-B" in options:
+        return _ON_NO_OTHER
+    creates = options & {"-b", "-t", "--orphan", "--track"}
     names_files = (len(words) > 1 and not creates) or any(map(_FILE.fullmatch, words))
     forced = options & {"-f", "--force"} or {"--", "."} & set(invocation.arguments)
     return UNCOMMITTED if forced or names_files else None
@@ -49,12 +54,6 @@ def removes_tracked(invocation: Invocation) -> str | None:
     return None if "--cached" in invocation.options else "it deletes the files too"
 
 
-def removes_branch(invocation: Invocation) -> str | None:
-    options = invocation.options
-    forced = {"-d", "--delete"} & options and {"-f", "--force"} & options
-    return "commits that are on no other branch are lost" if forced or "-D" in options else None
-
-
 _GIT: dict[str, Rule] = {
     "reset": with_options(UNCOMMITTED, "--hard", "--merge"),
     "push": pushes,
@@ -62,8 +61,12 @@ _GIT: dict[str, Rule] = {
     "checkout": checks_out,
     "restore": restores,
     "rm": removes_tracked,
-    "branch": removes_branch,
-    "switch": with_options(UNCOMMITTED, "-f", "--force", "--discard-changes"),
+    # Without -d, --force moves the branch.
+    "branch": with_options(_ON_NO_OTHER, "-D", "-f", "--force"),
+    "switch": first_of(
+        with_options(UNCOMMITTED, "-f", "--force", "--discard-changes"),
+        with_options(_ON_NO_OTHER, "-C", "--force-create"),
+    ),
     "stash": with_words("what was stashed is lost", "stash drop", "stash clear"),
     "filter-branch": always("it rewrites all history"),
     "filter-repo": always("it rewrites all history"),

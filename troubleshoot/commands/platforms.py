@@ -1,6 +1,8 @@
 """What commands lose in clusters, containers, infrastructure and cloud accounts."""
 
 import re
+from dataclasses import replace
+from itertools import takewhile
 
 from troubleshoot.commands.rules import (
     command_words,
@@ -42,15 +44,33 @@ def evicts(invocation: Invocation) -> str | None:
     return "it ends everything that runs on the node" if taints and evicting else None
 
 
+def scales_to_zero(invocation: Invocation) -> str | None:
+    counts = " ".join(invocation.arguments).replace("=", " ")
+    scales = "scale" in command_words(invocation)[:1]
+    return "it ends all instances" if scales and _TO_ZERO.search(counts) else None
+
+
+_TO_ZERO = re.compile(r"--replicas 0(?!\S)")
 CLUSTER = first_of(
     with_words("it deletes objects of the cluster, and what they own", "delete"),
     with_words("it moves everything off the node", "drain"),
     replaces_by_force,
     patches_finalizers,
     evicts,
+    scales_to_zero,
     with_options("it deletes objects that the files do not name", "--prune"),
 )
-CONTAINERS = first_of(
+
+
+def takes_down(invocation: Invocation) -> str | None:
+    if "down" not in invocation.operands:
+        return None
+    if {"-v", "--volumes"} & invocation.options:
+        return "it deletes the volumes with the data in them"
+    return "it deletes images" if "--rmi" in invocation.options else None
+
+
+_OF_CONTAINERS = first_of(
     with_words(
         "it deletes containers, networks, images or build cache that nothing uses now",
         *("system prune", "container prune", "image prune", "network prune", "builder prune"),
@@ -62,12 +82,14 @@ CONTAINERS = first_of(
     ),
     with_words("it deletes containers or images", "rm", "rmi", "container rm", "image rm"),
     with_words("the process cannot save its work or clean up", "kill", "container kill"),
-    lambda invocation: (
-        "it deletes the volumes with the data in them"
-        if "down" in invocation.operands and {"-v", "--volumes"} & invocation.options
-        else None
-    ),
+    takes_down,
 )
+
+
+def handles_containers(invocation: Invocation) -> str | None:
+    """Judge what stands before an image or a container, and not the command that runs in it."""
+    own = takewhile(lambda word: word not in {"create", "exec", "run"}, invocation.arguments)
+    return _OF_CONTAINERS(replace(invocation, arguments=tuple(own)))
 
 
 def replaces_resources(invocation: Invocation) -> str | None:

@@ -8,8 +8,8 @@ from troubleshoot.commands.git import git
 from troubleshoot.commands.platforms import (
     CLOUD,
     CLUSTER,
-    CONTAINERS,
     INFRASTRUCTURE,
+    handles_containers,
     synchronizes,
 )
 from troubleshoot.commands.rules import (
@@ -40,15 +40,12 @@ def finds_and_deletes(invocation: Invocation) -> str | None:
     return "it deletes every file it finds" if "-delete" in invocation.arguments else None
 
 
-_PACKAGES = with_words(
-    "it removes packages others may need", "purge", "remove", "autoremove", "erase"
-)
+_REMOVED = "it removes packages others may need"
+_PACKAGES = with_words(_REMOVED, "purge", "remove", "autoremove", "erase", "rm", "del")
 
 
 def removes_packages(invocation: Invocation) -> str | None:
-    if any(word.startswith("-R") for word in invocation.arguments):
-        return "it removes packages others may need"
-    return None
+    return _REMOVED if any(word.startswith("-R") for word in invocation.arguments) else None
 
 
 _KEY_COMMANDS = {
@@ -183,7 +180,12 @@ RULES: dict[str, Rule] = {
     "dd": files.writes_device,
     "mkfs": files.formats,
     "mke2fs": files.formats,
+    "mkswap": files.formats,
     "blkdiscard": files.formats,
+    "nvme": with_words("it erases the disk", "format", "sanitize"),
+    "fdisk": unless(always("it changes the partitions of a disk"), "-l", "--list"),
+    "lvreduce": always("what is beyond the new size is lost"),
+    "xfs_repair": with_options("the last changes of the file system are lost", "-L"),
     "sgdisk": with_options(
         "it changes the partitions of a disk",
         "-Z",
@@ -236,16 +238,21 @@ RULES: dict[str, Rule] = {
     "kubectl": CLUSTER,
     "oc": CLUSTER,
     "helm": with_words("it deletes the release and its objects", "uninstall", "delete"),
-    "docker": CONTAINERS,
-    "podman": CONTAINERS,
-    "nerdctl": CONTAINERS,
-    "docker-compose": CONTAINERS,
+    "docker": handles_containers,
+    "podman": handles_containers,
+    "nerdctl": handles_containers,
+    "docker-compose": handles_containers,
     "terraform": INFRASTRUCTURE,
     "tofu": INFRASTRUCTURE,
     "terragrunt": INFRASTRUCTURE,
     "pulumi": INFRASTRUCTURE,
     "cdk": INFRASTRUCTURE,
-    "aws": CLOUD,
+    "aws": first_of(
+        with_words(
+            "it replaces the rules of who may use the role", "iam update-assume-role-policy"
+        ),
+        CLOUD,
+    ),
     "gcloud": CLOUD,
     "gsutil": CLOUD,
     "az": unless(CLOUD, "--append"),
@@ -269,7 +276,12 @@ RULES: dict[str, Rule] = {
     "apt-get": _PACKAGES,
     "yum": _PACKAGES,
     "dnf": _PACKAGES,
+    "zypper": _PACKAGES,
+    "apk": _PACKAGES,
+    "snap": _PACKAGES,
     "pacman": removes_packages,
+    "rpm": with_options(_REMOVED, "-e", "--erase"),
+    "dpkg": with_options(_REMOVED, "-P", "-r", "--purge", "--remove"),
     "pip": with_words("it deletes what was downloaded and built", "cache purge"),
     "conda": with_words("it deletes the environment", "env remove"),
     "npm": with_words("it takes a version away from all who use it", "unpublish"),

@@ -1,6 +1,7 @@
 """Builds rules: each says what the invocation of a program would lose, or None."""
 
 from collections.abc import Callable
+from itertools import takewhile
 
 from troubleshoot.commands.shell import Invocation, takes_value
 
@@ -78,7 +79,8 @@ def is_dry(invocation: Invocation) -> bool:
     """Whether it only says what it would do; `-h` is also a host, and people's readable sizes."""
     if invocation.arguments == ("-h",):
         return True
+    before = takewhile(lambda argument: argument != "--", invocation.arguments)
     return any(
         option.lower() in _DRY and value.lower() not in _OFF
-        for option, _, value in (argument.partition("=") for argument in invocation.arguments)
+        for option, _, value in (argument.partition("=") for argument in before)
     )

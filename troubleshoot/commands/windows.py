@@ -6,7 +6,11 @@ from troubleshoot.commands.rules import Rule, always
 from troubleshoot.commands.shell import Invocation
 
 # `del` is also a word of Python, and `rmdir` a program of Unix.
-_OF_WINDOWS = re.compile(r"/[a-z]|[a-z]:.*|.*\*.*|-(?:recurse|force)", re.IGNORECASE)
+_OF_WINDOWS = re.compile(
+    r"/[a-z]|[a-z]:.*|.*\*.*|-(?:recurse|force)"
+    r"|.*\.(?:bak|cfg|csv|db|dll|dmp|exe|ini|json|lock|log|tmp|txt|xml|ya?ml|zip)",
+    re.IGNORECASE,
+)
 _DRIVE = re.compile(r"[a-z]:", re.IGNORECASE)
 
 
