@@ -13,6 +13,13 @@ WARM = 5
 ASKED = 100 + WARM
 SEARCH = "/dashboard/search/"
 ADMIN_LIST = "/admin/checkpoints/checkpoint/"
+DATA = [
+    f"/api/dashboard/{address}"
+    for address in (
+        *("series/", "latencies/", "top/operations/", "top/errors/", "top/unanswered/"),
+        *("top/clients/", "calls/", "sessions/", "audit/", "records/checkpoint/"),
+    )
+]
 KEPT = server.ROOT / ".contextd-bench-pages"
 
 
@@ -30,10 +37,13 @@ def pages(first: int, project: int) -> dict[str, list[str]]:
         ],
         "a record": records,
         "related records": [f"{record}related/" for record in records],
+        "errors, with a search for each": ["/dashboard/errors/"] * ASKED,
+        "health": ["/dashboard/health/"] * ASKED,
         "live calls": ["/dashboard/live/"] * ASKED,
         "live calls, one tool": ["/dashboard/live/?operation=remediation_feedback"] * ASKED,
         "admin, list": [ADMIN_LIST] * ASKED,
         "admin, search by meaning": [f"{ADMIN_LIST}?{urlencode({'q': f'{q}.'})}" for q in queries],
+        **{f"`{address}`": [address] * ASKED for address in DATA},
     }
 
 
