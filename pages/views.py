@@ -55,7 +55,7 @@ def health(request: HttpRequest, caller: Caller) -> HttpResponse:
     """Loaded after the home page, since a probe may take a second."""
     services = status.services_for(caller)
     context = {"overall": status.overall(services), "services": sorted(services.items())}
-    return render(request, "dashboard/health.html", context)
+    return whole_or_part(request, "dashboard/health_page.html", "dashboard/health.html", context)
 
 
 @for_callers

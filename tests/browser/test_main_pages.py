@@ -37,6 +37,7 @@ def paths() -> list[str]:
     fix = Remediation.objects.earliest("pk")
     record = reverse("record", args=["remediation", fix.pk])
     pages = [reverse("home"), f"{reverse('search')}?q={fix}", record, reverse("live")]
+    pages += [reverse("home-errors"), reverse("home-health")]
     data = [f"{reverse(f'dashboard{name}')}?format=api" for name in ("", "-series", "-calls")]
     lists = [list_of(model) for model in (Remediation, Skill, Threat)]
     forms = [form_of(model) for model in (Remediation, Skill, Context, User)]
@@ -46,14 +47,27 @@ def paths() -> list[str]:
         reverse("admin:index"),
         *lists,
         *forms,
+        *(f"{list_of(Remediation)}{name}/" for name in ("import", "export")),
         reverse("admin:skills_skill_take_in"),
     ]
 
 
 @needs_axe
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious_before_the_login(window: Window, scheme: Colors) -> None:
-    assert serious_violations(window.show("/admin/", scheme)) == []
+@pytest.mark.parametrize("path", ["/admin/", "/dashboard/login/"])
+def test_axe_finds_nothing_serious_before_the_login(
+    window: Window, path: str, scheme: Colors
+) -> None:
+    assert serious_violations(window.show(path, scheme)) == []
+
+
+@needs_axe
+def test_axe_finds_nothing_serious_in_the_pages_to_try_operations(window: Window) -> None:
+    page = window.show("/api/v1/docs")
+    expect(page.get_by_text("checkpoint_save").first).to_be_visible()
+
+    # Swagger UI nests buttons in the headings that it lets one open.
+    assert [one for one in serious_violations(page) if "nested-interactive" not in one] == []
 
 
 @needs_axe

@@ -294,6 +294,15 @@ def test_health_is_told_by_itself(here: Client) -> None:
     assert "analytics: healthy" in page
 
 
+def test_health_is_a_page_without_javascript(here: Client) -> None:
+    whole = text_of(here.get("/dashboard/health/"))
+    part = text_of(here.get("/dashboard/health/", headers={"HX-Request": "true"}))
+
+    assert "<title>Health" in whole
+    assert "<html" not in part
+    assert part in whole
+
+
 def test_nothing_comes_from_elsewhere(here: Client, happened: Happened) -> None:
     happened("status")
 
