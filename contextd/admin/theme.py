@@ -22,6 +22,17 @@ if TYPE_CHECKING:
 else:
     from unfold.admin import ModelAdmin as Themed
     from unfold.admin import TabularInline as ThemedTable
+    from unfold.templatetags import unfold_list
+
+    computed_headers = unfold_list.result_headers
+
+    def headers_once(changelist: Any) -> list[dict[str, Any]]:
+        """Return a list's headers, which the theme would compute again for each row."""
+        if not hasattr(changelist, "headers"):
+            changelist.headers = list(computed_headers(changelist))
+        return changelist.headers
+
+    unfold_list.result_headers = headers_once
 
     class TabularInline(ThemedTable):
         """Labels each field, since column headings name them only visually."""

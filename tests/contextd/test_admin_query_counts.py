@@ -1,4 +1,4 @@
-"""The lists of the admin ask no more queries for more rows."""
+"""The lists of the admin ask no more queries for more rows, and draw each row quickly."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from unfold.templatetags import unfold_list
 
 from checkpoints.models import Checkpoint
 from contextd.models import DetachedCall, Project, Session
@@ -39,6 +40,26 @@ def test_more_rows_ask_no_more_queries(admin_client: Client, admin_user: User) -
     many = queries_of_each(admin_client, labels)
 
     assert {label: many[label] for label in labels if len(many[label]) > len(few[label])} == {}
+
+
+def test_headers_are_computed_once_for_all_rows(
+    admin_client: Client, admin_user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labelled: list[str] = []
+    label = unfold_list.label_for_field
+
+    def note(name: str, *args: Any, **options: Any) -> Any:
+        labelled.append(name)
+        return label(name, *args, **options)
+
+    monkeypatch.setattr(unfold_list, "label_for_field", note)
+    for number in range(MORE):
+        create_one_of_each(admin_user, number)
+
+    page: Any = admin_client.get("/admin/checkpoints/checkpoint/")
+
+    assert len(page.context["cl"].result_list) == MORE
+    assert sorted(labelled) == sorted(page.context["cl"].list_display)
 
 
 def queries_of_each(client: Client, labels: list[str]) -> dict[str, list[str]]:
