@@ -70,6 +70,7 @@ def begins_with(error_message: str, stack_trace: str, read: Reading) -> bool:
     return f"{details}\n".startswith(f"{read.details}\n")
 
 
+@lru_cache(maxsize=64)  # fixes of one error often have the same text, which may be long
 def _focused(printed: str) -> str:
     return faults.normalize(faults.focus(printed))
 
