@@ -22,6 +22,10 @@ _CODE_NAMES = r"""(?i:
   | errno|err(?:or)?[ _-]?(?:no|num|number)|os[ ]error|winerror|signal|sql[ ]?state
   | http(?:/\d(?:\.\d)?)?
 ) | rc"""
+WINDOWS_CODE = r"0x(?:8[08aA]|[cC]0)[0-9a-fA-F]{6}"
+"""What HRESULT and NTSTATUS look like; an address of 32 bits seldom does."""
+
+_UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?!\w)"
 _CODES = rf"""
     (?:{_CODE_NAMES})
         (?:[ ](?:is|of|was))?["']?[ ]{{0,20}}+[:=\[(]?+[ ]{{0,20}}+["']?
@@ -46,16 +50,18 @@ _CODES = rf"""
   | (?:[Ff]ailed|[Rr]eturned|[Rr]espon(?:ded|se))(?:[ ]with)?:?[ ][(\[]?
         (?:[45]\d\d|-\d{{1,3}})(?!\w)
   | (?<=[ ]\()[45]\d\d(?=\))
-  | [A-Z]{{2,10}}(?:-\d{{1,9}})+(?!\w)
-  | 0x[89a-cA-C][0-9a-fA-F]{{7}}(?!\w)
+  | (?:CVE-\d{{4}}-\d{{4,7}}|(?:[A-Z]{{2,4}}|ERROR)(?:-\d{{1,5}})+)(?!\w)
+  | {WINDOWS_CODE}(?!\w)
+  | E0434352(?!\w)  # an exception of .NET
 """
 _VARYING = rf"""
     (?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{{0,6}},?[ ])?
         (?:{_MONTH}[ ]{{1,2}}\d{{1,2}}|\d{{1,2}}[ ]{_MONTH})(?:,?[ ]\d{{4}})?(?:[ ]{_TIME})?(?!\w)
   | tmp(?:(?=[a-z]*[0-9_])[a-z0-9_]{{8}}|\.[A-Za-z0-9]{{6,12}})(?!\w)
   | (?:at[ ])?0x[0-9a-fA-F]+(?!\w)
-  | [0-9a-fA-F]{{8}}-(?:[0-9a-fA-F]{{4}}-){{3}}[0-9a-fA-F]{{12}}(?!\w)
+  | {_UUID}
   | (?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{{7,64}}(?!\w)
+  | (?=[A-F]*\d)(?=\d*[A-F])[0-9A-F]{{8,64}}(?!\w)
   | (?=(?:[A-Za-z]*\d){{3}})[A-Za-z0-9]{{20,}}(?!\w)
   | \[?(?=[a-f:]{{0,20}}\d)(?:[0-9a-f]{{0,4}}:){{2,7}}[0-9a-f]{{0,4}}(?:%\w+)?
         (?:\](?::\d{{1,5}})?)?(?!\w)
@@ -70,13 +76,15 @@ _VARYING = rf"""
 _SUFFIXES = r"""
     (?<=[\w)\]]):\d++(?:[:.-]\d++){0,4}+(?!\w)
   | (?<=[a-z])-[0-9a-f]{8,10}-[a-z0-9]{5}(?!\w)
+  | (?<=[A-Z]{5})-\d++(?!\w)
+  | (?<=[A-Z])-\d{6,}+(?!\w)
   | (?<=[a-z])[-\#]\d++(?:\.\d++){0,4}+(?!\w)
   | (?<=[\w\]>;])@[0-9a-f]{5,16}(?!\w)
   | (?<=[\w.])\${1,2}(?:Proxy)?[0-9a-f]{0,16}\d[0-9a-f]{0,16}(?![a-z])(?:/0x[0-9a-f]+)?
   | ::h[0-9a-f]{16}(?!\w)
 """
 _TOKENS = re.compile(
-    rf"(?<![\w.])(?=[\w\[:+-])(?:(?P<code>{_CODES})|(?P<varying>{_VARYING}))"
+    rf"(?<![\w.])(?=[\w\[:+-])(?:(?P<code>(?!{_UUID})(?:{_CODES}))|(?P<varying>{_VARYING}))"
     rf"|(?=[-:\#@$])(?:{_SUFFIXES})",
     re.VERBOSE | re.MULTILINE,
 )

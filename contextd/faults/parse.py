@@ -7,9 +7,10 @@ from dataclasses import replace
 from contextd.faults import diagnostics, traces
 from contextd.faults.clean import clean_records
 from contextd.faults.fault import Fault
+from contextd.faults.normalize import WINDOWS_CODE
 
 _ERRNO = "|".join(sorted({*errno.errorcode.values(), "ENOTFOUND", "EAI_AGAIN", "ERESOLVE"}))
-_CODE = re.compile(rf"\b(?:{_ERRNO}|ERR_[A-Z0-9_]+|0x[89A-Ca-c][0-9A-Fa-f]{{7}})\b")
+_CODE = re.compile(rf"\b(?:{_ERRNO}|ERR_[A-Z0-9_]+|{WINDOWS_CODE})\b")
 # A text that was written into a JSON string has its lines in it, but not as lines.
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"')
 _ESCAPED_STACK = re.compile(r"\\n(?:\\t| )*(?:at |File \\?\"|#\d+ )")
