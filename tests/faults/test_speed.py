@@ -8,7 +8,8 @@ from benchmarks.parsing import TRACES, best_time, trace
 from contextd.faults import clean, focus, normalize, parse
 
 HOSTILE_LENGTH = 20_000  # enough to see how the time grows
-# Twice what a quiet machine takes at most, since the tests of other workers share the processor.
+# A quiet machine may take 20 ms, which `make bench` measures (docs/benchmarks.md). Here it is twice
+# that, since the tests of other workers share the processor.
 SECONDS = 0.040
 
 HOSTILE = [
