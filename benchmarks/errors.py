@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -15,6 +15,7 @@ from contextd.search import embedding
 from remediations.operations import RemediationMatches
 
 LIMIT = 100
+MESSAGE_ALONE = "contextd, message alone"
 FLOORS = [0.0, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8]
 PUBLISHED_FLOORS = (0.5, 0.3, 0.6)
 SHARES = [0.02, 0.1, 0.5]
@@ -43,22 +44,29 @@ def main() -> None:
     records = sets.read("errors/corpus.jsonl")
     queries = sets.queries("errors/queries.jsonl")
     started = time.monotonic()
-    names = fixes.store(map(fixes.of_record, records))
+    names = fixes.save(map(fixes.of_record, records))
     loading = time.monotonic() - started
     answers, times = ask(queries, names)
+    by_message = [answer(replace(query, text=query.error), names) for query in queries]
     rated = rate_as_published(records, queries)
     ids = [record["id"] for record in records]
     theirs = answers_of(queries, ids, rated.match)
     floored = answers_of(queries, ids, with_published_floors(rated))
+    ways = [
+        ranked("contextd", answers, times),
+        ranked(MESSAGE_ALONE, by_message),
+        ranked(published.NAME, theirs),
+    ]
     text = (
-        f"{len(names)} remediations, stored in {loading:.0f} s; the development queries run by "
-        "`remediation_search`, in one process and without HTTP, compared with the specification's "
-        "rule taken literally.\n\n"
-        f"{quality.table(ranked('contextd', answers, times), ranked(published.NAME, theirs))}\n\n"
+        f"{len(names)} remediations, saved by `remediation_save` in {loading:.0f} s; the "
+        "development queries run by `remediation_search`, in one process and without HTTP, "
+        "compared with the specification's rule taken literally. *Message alone*: searched "
+        "without the stack trace.\n\n"
+        f"{quality.table(*ways)}\n\n"
         "Effects of `min_score`; recall and MRR are means over the subsets. *Results*: the mean "
         f"number of at most {LIMIT} results. *Unknown answered*: the share of queries that still "
         "have a result after the right record is removed.\n\n"
-        f"{curve(answers, theirs, floored)}\n\n"
+        f"{curve(answers, by_message, theirs, floored)}\n\n"
         "Scores by subset, as quantiles over the queries. *Right*: of the right record, where it "
         "is among the first ten. *Tenth*, *hundredth*: of the record at that place, which is wrong "
         f"for nearly all queries.\n\n{scores(answers)}"
@@ -74,10 +82,14 @@ def ask(queries: Sequence[sets.Query], names: fixes.Names) -> tuple[list[Answer]
         started = time.perf_counter()
         search(query, limit=10)
         times.append((time.perf_counter() - started) * 1000)
-        results = search(query, limit=LIMIT).results
-        found = [(name, match.match_score) for match in results for name in names[match.id]]
-        answers.append(Answer(query, found))
+        answers.append(answer(query, names))
     return answers, times
+
+
+def answer(query: sets.Query, names: fixes.Names) -> Answer:
+    results = search(query, limit=LIMIT).results
+    found = [(name, match.match_score) for match in results for name in names[match.id]]
+    return Answer(query, found)
 
 
 def search(query: sets.Query, limit: int) -> RemediationMatches:
@@ -121,10 +133,19 @@ def ranked(name: str, answers: Sequence[Answer], times: Sequence[float] = ()) ->
     return quality.Ranked(name, [(answer.query, answer.above(0)) for answer in answers], times)
 
 
-def curve(ours: Sequence[Answer], theirs: Sequence[Answer], floored: Sequence[Answer]) -> str:
+def curve(
+    ours: Sequence[Answer],
+    by_message: Sequence[Answer],
+    theirs: Sequence[Answer],
+    floored: Sequence[Answer],
+) -> str:
     heads = ["ranking", "min_score", "recall@10", "MRR@10", "results", "unknown answered"]
-    rows = [["contextd", f"{floor:g}", *_at(ours, floor)] for floor in FLOORS]
-    rows += [[published.NAME, f"{floor:g}", *_at(theirs, floor)] for floor in FLOORS]
+    ways = {"contextd": ours, MESSAGE_ALONE: by_message, published.NAME: theirs}
+    rows = [
+        [name, f"{floor:g}", *_at(answers, floor)]
+        for name, answers in ways.items()
+        for floor in FLOORS
+    ]
     names = "0.6, semantic 0.5, string 0.3"
     return report.table(heads, [*rows, [published.NAME, names, *_at(floored, 0.6)]])
 

@@ -1,19 +1,24 @@
-"""Remediations from evaluation records, stored in bulk as `remediation_save` stores one."""
+"""Remediations from evaluation records: saved by the operation, or many at once in bulk."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from django.db import transaction
 
-from contextd import faults, search
+from benchmarks.calling import CALLER
+from contextd import faults, pipeline, search
+from contextd.search import embedding
+from contextd.search.preparing import NOT_EMBEDDED
 from remediations import reading, services
 from remediations.models import Remediation
+from remediations.operations import RemediationSaved
 from remediations.reading import Reading
 
 BATCH = 8
+BUSY = "the embedding backend did not answer in time; is the machine busy?"
 
 Names = dict[str, list[str]]
 """Ids of the evaluation records behind each remediation, by its id."""
@@ -41,10 +46,28 @@ def of_record(record: dict[str, Any]) -> Fix:
     )
 
 
-def store(fixes: Iterable[Fix], size: int = BATCH) -> Names:
-    """Store fixes, embedding `size` of them at a time.
+def save(fixes: Iterable[Fix]) -> Names:
+    """Save fixes one after another by `remediation_save`."""
+    embedding.warm_up()
+    names: Names = defaultdict(list)
+    for fix in fixes:
+        given = {
+            "error_message": fix.error_message,
+            "error_type": fix.read().error_type,
+            "stack_trace": fix.stack_trace,
+            "solution": fix.solution,
+        }
+        saved = cast(RemediationSaved, pipeline.call("remediation_save", given, CALLER))
+        if saved.notice == NOT_EMBEDDED:
+            raise RuntimeError(BUSY)
+        names[saved.id].append(fix.name)
+    return names
 
-    The first of equal fixes is kept, as when they are saved one after another.
+
+def store(fixes: Iterable[Fix], size: int = BATCH) -> Names:
+    """Store fixes as saving does, but embed `size` of them at a time.
+
+    Of fixes with the same fingerprint and solution, the first is kept.
     """
     names: Names = defaultdict(list)
     for batch in _batches(fixes, size):
@@ -59,7 +82,7 @@ def _store(batch: Sequence[Fix]) -> list[tuple[str, str]]:
         [read.found_by(fix.solution) for read, fix in zip(readings, batch, strict=True)]
     )
     if not all(text.embedded for text in prepared):
-        raise RuntimeError("the embedding backend did not answer in time; is the machine busy?")
+        raise RuntimeError(BUSY)
     names = []
     texts: defaultdict[int | None, dict[int, search.Prepared]] = defaultdict(dict)
     with transaction.atomic():
