@@ -379,6 +379,7 @@ SAFE = [
     "zypper install nginx",
     "xfs_repair -n /dev/sdb1",
     "nvme list",
+    "fallocate -l 4G /swapfile && mkswap /swapfile",
 ]
 NOT_SEEN = {
     "cmake-stale-cache": "a cache is built again",

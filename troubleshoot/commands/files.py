@@ -49,6 +49,11 @@ def formats(invocation: Invocation) -> str | None:
     return "it erases the disk" if invocation.operands else None
 
 
+def formats_device(invocation: Invocation) -> str | None:
+    """A file that is formatted is as a rule a new one: a swap file."""
+    return formats(invocation) if any(map(_DEVICE.fullmatch, invocation.operands)) else None
+
+
 def of_redirection(invocation: Invocation, target: str) -> str | None:
     if _DEVICE.fullmatch(target):
         return f"it overwrites {target}"

@@ -180,7 +180,7 @@ RULES: dict[str, Rule] = {
     "dd": files.writes_device,
     "mkfs": files.formats,
     "mke2fs": files.formats,
-    "mkswap": files.formats,
+    "mkswap": files.formats_device,
     "blkdiscard": files.formats,
     "nvme": with_words("it erases the disk", "format", "sanitize"),
     "fdisk": unless(always("it changes the partitions of a disk"), "-l", "--list"),
