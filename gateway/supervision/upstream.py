@@ -23,6 +23,8 @@ from gateway.supervision.connection import Connection
 from gateway.supervision.exchange import Exchange
 
 MAX_PAUSE_SECONDS = 60
+MAX_DOUBLINGS = 20
+"""More than any pause needs; a power of thousands would be no number of seconds."""
 STEADY_SECONDS = 30
 IDLE_SECONDS = 600
 DEBOUNCE_SECONDS = 0.2
@@ -380,5 +382,6 @@ def with_headers(plan: Plan, headers: Mapping[str, str]) -> Plan:
 
 def pause_after(failed: int, first: float) -> float:
     """Return the next pause: doubled up to a minute, with jitter against simultaneous starts."""
-    pause: float = min(first * 2 ** (failed - 1), max(first, MAX_PAUSE_SECONDS))
+    doubled = first * 2 ** min(failed - 1, MAX_DOUBLINGS)
+    pause: float = min(doubled, max(first, MAX_PAUSE_SECONDS))
     return pause * random.uniform(0.8, 1.2)  # noqa: S311  (not a secret)
