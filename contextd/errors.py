@@ -13,6 +13,8 @@ class ContextdError(Exception):
 
     category: ClassVar[str] = "internal"
     status: ClassVar[int] = 500
+    is_refusal: ClassVar[bool] = False
+    """Whether the caller lacks a permission or exceeds its rate."""
 
     def __init__(self, message: str, **details: Any) -> None:
         super().__init__(message)
@@ -50,16 +52,20 @@ class NotAuthenticated(ContextdError):
     """The credential is required but missing, or it is not valid."""
 
     category, status = "unauthorized", 401
+    is_refusal = True
 
 
 class NotAllowed(ContextdError):
     """The caller is known and may not do this."""
 
     category, status = "unauthorized", 403
+    is_refusal = True
 
 
 class Declined(NotAllowed):
     """The person who was asked did not agree."""
+
+    is_refusal = False
 
 
 class Unsupported(Invalid):
@@ -92,6 +98,7 @@ class RateLimited(ContextdError):
     """Too many calls; `details["retry_after"]` is the number of seconds to wait."""
 
     category, status = "rate_limited", 429
+    is_refusal = True
 
     @property
     def text(self) -> str:

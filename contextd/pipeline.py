@@ -199,6 +199,7 @@ class Record:
         self._operation, self._caller = operation, caller
         self._started = time.perf_counter()
         self._category = Internal.category
+        self._was_allowed = True
         self.notes = notes.Notes()
         self.result: Result | None = None
         self.is_interim = False
@@ -211,6 +212,7 @@ class Record:
             self._category = "ok"
         except ContextdError as error:
             self._category = error.category
+            self._was_allowed = not error.is_refusal
             raise
         except Interim:
             self.is_interim = True
@@ -226,6 +228,7 @@ class Record:
             operation=self._operation,
             caller=self._caller,
             category=self._category,
+            was_allowed=self._was_allowed,
             seconds=time.perf_counter() - self._started,
             notes=self.notes,
             result=self.result,

@@ -3,8 +3,9 @@
 from django.dispatch import Signal
 
 operation_finished = Signal()
-"""Sent after every call with `operation`, `caller`, `category` ("ok" or an error's), `seconds`,
-`notes` (the call's notes about itself) and `result` (None if it failed)."""
+"""Sent after every call with `operation`, `caller`, `category` ("ok" or an error's), `was_allowed`
+(False if a permission was missing or a rate exceeded), `seconds`, `notes` (the call's notes about
+itself) and `result` (None if it failed)."""
 
 session_created = Signal()
 """Sent when an MCP client has opened a `session`, the row of that session."""

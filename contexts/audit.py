@@ -11,12 +11,10 @@ from django.utils import timezone
 
 from contextd.buffers import Buffer
 from contextd.callers import ABSENT, DEFAULT_CONTEXT, Caller, Door, Principal
-from contextd.errors import NotAllowed, RateLimited
 from contextd.operations import Operation
 from contextd.validation import printable
 from contexts.models import AuditEntry
 
-REFUSALS = {NotAllowed.category, RateLimited.category}
 ROWS_PER_DELETE = 10_000
 WRITE_EVERY_SECONDS = 0.25
 
@@ -38,7 +36,9 @@ Entry = list[Any]
 """The values of one entry, in column order."""
 
 
-def record_call(operation: Operation, caller: Caller, category: str, seconds: float) -> None:
+def record_call(
+    operation: Operation, caller: Caller, category: str, was_allowed: bool, seconds: float
+) -> None:
     record(
         principal=caller.principal,
         user_id=caller.user_id,
@@ -48,7 +48,7 @@ def record_call(operation: Operation, caller: Caller, category: str, seconds: fl
         client=caller.client,
         connection=caller.connection,
         outcome=category,
-        was_allowed=category not in REFUSALS,
+        was_allowed=was_allowed,
         milliseconds=seconds * 1000,
     )
 

@@ -23,9 +23,14 @@ from contexts.models import Context, Grant, Token
 
 @receiver(operation_finished)
 def record_call(
-    operation: Operation, caller: Caller, category: str, seconds: float, **signal: Any
+    operation: Operation,
+    caller: Caller,
+    category: str,
+    was_allowed: bool,
+    seconds: float,
+    **signal: Any,
 ) -> None:
-    audit.record_call(operation, caller, category, seconds)
+    audit.record_call(operation, caller, category, was_allowed, seconds)
 
 
 @receiver(entry_refused)

@@ -12,6 +12,9 @@ from django.utils import timezone
 
 from contextd import pipeline
 from contextd.callers import Caller, Entry
+from contextd.errors import Declined
+from contextd.operations import reader
+from contextd.resources import Contents, ReadResource
 from contextd.signals import serving_began, serving_ended
 from contexts import audit, tasks
 from contexts.models import AuditEntry, Token
@@ -41,6 +44,17 @@ def test_a_call_is_one_entry(
     assert entry.connection.startswith(f"user:{ann.pk}/")
     assert 0 < entry.milliseconds < 60_000
     assert timezone.now() - entry.at < timedelta(minutes=1)
+
+
+def test_a_person_who_declines_refuses_no_permission(caller: Caller) -> None:
+    def ask(caller: Caller, request: ReadResource) -> Contents:
+        raise Declined("the person did not agree")
+
+    asking = reader("resource", "ask://{name}", ask, ReadResource, Contents, 5)
+    with pytest.raises(Declined):
+        pipeline.call_operation(asking, {"uri": "ask://ann"}, caller)
+
+    assert outcomes() == [(asking.canonical_name, "unauthorized", True)]
 
 
 def test_the_outcome_of_a_call_is_recorded(
