@@ -58,6 +58,10 @@ def main() -> None:
         sys.exit("the suite is not installed: run `make node`")
     with server() as url:
         outcomes = [conduct(run, url) for run in RUNS]
+    for outcome in outcomes:
+        if not outcome.is_whole:
+            expected = f"{outcome.run.scenarios} scenarios, not {len(outcome.scenarios)}"
+            sys.exit(f"{outcome.output}\n{outcome.run.title}: expected {expected}")
     PAGE.write_text(page(outcomes), encoding="utf-8")
     for outcome in outcomes:
         totals = f"{outcome.passed} passed, {outcome.failed} failed"

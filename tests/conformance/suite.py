@@ -70,6 +70,11 @@ class Outcome:
     output: str
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the output could be read and has all scenarios of that release."""
+        return len(self.scenarios) == self.run.scenarios
+
+    @property
     def passed(self) -> int:
         return sum(scenario.passed for scenario in self.scenarios)
 
