@@ -12,7 +12,7 @@ import pytest
 from django.contrib.auth.models import User
 
 import contextd
-from contextd.mcp.server import INSTRUCTIONS
+from contextd.mcp.server import DESCRIPTION, INSTRUCTIONS
 from contexts import tokens
 from tests.clients import MODERN_VERSION, VERSIONS, over_http, text_of
 from tests.plain_http import ENVELOPE, PREFIX, answer_of, initialize, modern, open_session, rpc
@@ -73,6 +73,14 @@ def test_the_instructions_name_only_tools_that_exist(http: httpx2.Client) -> Non
 
     assert named
     assert named <= {tool["name"] for tool in listed}
+
+
+def test_the_server_describes_itself(http: httpx2.Client) -> None:
+    result = answer_of(http.post("/mcp", json=initialize("2025-11-25")))["result"]
+
+    assert result["serverInfo"]["description"] == DESCRIPTION
+    assert result["serverInfo"]["icons"][0]["mimeType"] == "image/svg+xml"
+    assert result["instructions"] == INSTRUCTIONS
 
 
 @pytest.mark.parametrize("version", VERSIONS)
