@@ -1,9 +1,11 @@
 """Search and filter the lists of the admin."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.db.models import Case, Count, F, Func, QuerySet, When
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import BigIntegerField, Count, F, Func, IntegerField, QuerySet, Value
 from django.http import HttpRequest
 
 from contextd import search
@@ -38,8 +40,14 @@ class SearchByMeaning(Mixin):
         ids = [hit.record_id for hit in found.hits]
         ranked = queryset.filter(pk__in=ids)
         if "o" not in request.GET:
-            ranked = ranked.order_by(Case(*(When(pk=pk, then=rank) for rank, pk in enumerate(ids))))
+            ranked = ranked.order_by(place_in(ids))
         return ranked, False
+
+
+def place_in(ids: Sequence[int]) -> Func:
+    """Return the place of a row's key in the ids. Django takes 10 ms to compile a CASE of 100."""
+    array = Value(list(ids), output_field=ArrayField(BigIntegerField()))
+    return Func(array, F("pk"), function="array_position", output_field=IntegerField())
 
 
 class ProjectFilter(admin.RelatedFieldListFilter):
