@@ -51,19 +51,16 @@ def find(
     among: QuerySet[Pattern] | None = None,
 ) -> Matches:
     """Those worth weighing, found by words, meaning or a signature; not in a transaction."""
-    found = search.find(
-        symptom.read.text,
-        domain=library.DOMAIN,
-        projects=None,
-        records=among,
-        limit=LOOKED_AT,
-        headline=symptom.read.headline,
-    )
+    found = _search(symptom, among, LOOKED_AT)
     hits = {hit.record_id: hit for hit in found.hits}
     state = vocabulary.state()
     signed = signatures.found_in(symptom.texts, signatures.at(state))
     known = vocabulary.at(state)
     candidates = Pattern.objects.published() if among is None else among
+    if others := signed.keys() - hits.keys():
+        # Without words and meaning, a signature would weigh less than among the nearest.
+        among_others = _search(symptom, candidates.filter(pk__in=others), len(others))
+        hits |= {hit.record_id: hit for hit in among_others.hits}
     patterns = candidates.filter(pk__in={*hits, *signed}).defer("shipped", "offered")
     matches = [
         _match(symptom, pattern, hits.get(pattern.pk), signed, known, category, tags)
@@ -72,6 +69,17 @@ def find(
     return Matches(
         sorted(matches, key=lambda match: (-match.log_odds, match.pattern.key)),
         found.notice if known.patterns else NO_PATTERNS,
+    )
+
+
+def _search(symptom: Symptom, records: QuerySet[Pattern] | None, limit: int) -> search.Found:
+    return search.find(
+        symptom.read.text,
+        domain=library.DOMAIN,
+        projects=None,
+        records=records,
+        limit=limit,
+        headline=symptom.read.headline,
     )
 
 

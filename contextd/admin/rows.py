@@ -59,7 +59,7 @@ class WritableRows(Rows):
             raise Invalid(f"unknown column {columns}; there are: {there_are}")
 
     def import_data_inner(self, *args: Any, **options: Any) -> Any:
-        with search.embedding_later():
+        with search.embedding_later(), search.storing_together():
             return super().import_data_inner(*args, **options)
 
     def import_row(self, row: Row, instance_loader: Any, **options: Any) -> RowResult:

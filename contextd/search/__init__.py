@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from contextd.search.storing import merge_projects as merge_projects
     from contextd.search.storing import store as store
     from contextd.search.storing import store_many as store_many
+    from contextd.search.storing import storing_together as storing_together
     from contextd.search.weighing import tokens_of as tokens_of
     from contextd.search.weighing import tokens_of_passages as tokens_of_passages
 
@@ -74,7 +75,7 @@ _HOMES = {
     ],
     "ranking": ["Weights"],
     "results": ["NOISE", "find_existing", "relevant", "with_records"],
-    "storing": ["forget", "merge_projects", "store", "store_many"],
+    "storing": ["forget", "merge_projects", "store", "store_many", "storing_together"],
     "weighing": ["tokens_of", "tokens_of_passages"],
 }
 

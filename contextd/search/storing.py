@@ -1,6 +1,8 @@
 """Stores the passages of records, with all counts about them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import groupby
 
 from django.db import transaction
@@ -19,12 +21,41 @@ PLACE = ["ordinal", "first_line", "last_line"]
 Made = tuple[Prepared, list[Passage]]
 
 
+_waiting: ContextVar[dict[tuple[str, int], tuple[int | None, Prepared]] | None] = ContextVar(
+    "waiting", default=None
+)
+
+
+@contextmanager
+def storing_together() -> Iterator[None]:
+    """Store what the block stores at its end, so that many records in one transaction are quick.
+
+    One by one they would slow down: each changes the same counts, whose old versions remain
+    until the transaction ends. Nothing may be searched or forgotten within the block.
+    """
+    waiting: dict[tuple[str, int], tuple[int | None, Prepared]] = {}
+    token = _waiting.set(waiting)
+    try:
+        yield
+    finally:
+        _waiting.reset(token)
+    together: dict[tuple[str, int | None], dict[int, Prepared]] = {}
+    for (domain, record_id), (project_id, prepared) in waiting.items():
+        together.setdefault((domain, project_id), {})[record_id] = prepared
+    for (domain, project_id), records in together.items():
+        store_many(domain, project_id, records)
+
+
 def store(domain: str, record_id: int, project_id: int | None, prepared: Prepared) -> None:
     """Make these the passages of the record; unchanged ones keep their vectors.
 
     Two writers of the same record must not meet here: write or lock the record's row first.
     """
-    store_many(domain, project_id, {record_id: prepared})
+    waiting = _waiting.get()
+    if waiting is None:
+        store_many(domain, project_id, {record_id: prepared})
+    else:
+        waiting[domain, record_id] = project_id, prepared
 
 
 def store_many(domain: str, project_id: int | None, records: Mapping[int, Prepared]) -> None:
