@@ -3,9 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from itertools import takewhile
@@ -15,71 +13,46 @@ from typing import Any
 import httpx2
 import pytest
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 from redis import Redis
 
 from contextd import changes
 from contextd.models import Session
-from contexts import tokens
 from contexts.models import Context
+from tests.contextd.shared_sessions import (
+    LIST_CHANGED,
+    LISTEN,
+    LISTS_CHANGED,
+    LOGGED,
+    PROMPTS_CHANGED,
+    STOP_SECONDS,
+    UPDATED,
+    client_of,
+    last_event_in,
+    listening,
+    methods_of,
+    one,
+    other,
+    other_server,
+    reply,
+    secret_of,
+    skip_missed,
+    status,
+)
 from tests.plain_http import (
-    ACCEPT,
     PREFIX,
     answer_of,
     events,
     initialize,
-    modern,
     open_session,
     rpc,
 )
-from tests.server import Server, environment_of_processes, eventually, free_port, web_process
+from tests.server import environment_of_processes, eventually, free_port, web_process
 
-SECONDS = 20
-STOP_SECONDS = 10
-UPDATED = "notifications/resources/updated"
-LOGGED = "notifications/message"
-LIST_CHANGED = "notifications/tools/list_changed"
-PROMPTS_CHANGED = "notifications/prompts/list_changed"
-LISTS_CHANGED = {LIST_CHANGED, PROMPTS_CHANGED, "notifications/resources/list_changed"}
-LISTEN = modern("subscriptions/listen", notifications={"toolsListChanged": True})
+__all__ = ["one", "other", "other_server"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(scope="module")
-def other_server(
-    django_db_setup: None, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    log = tmp_path_factory.mktemp("other") / "log"
-    with web_process(environment_of_processes(), log) as running:
-        yield running
-
-
-@pytest.fixture
-def one(one_server: Server) -> Iterator[httpx2.Client]:
-    with client_of(one_server) as client:
-        yield client
-
-
-@pytest.fixture
-def other(other_server: Server) -> Iterator[httpx2.Client]:
-    with client_of(other_server) as client:
-        yield client
-
-
-def client_of(server: Server) -> httpx2.Client:
-    return httpx2.Client(base_url=server.url, headers={"Accept": ACCEPT}, timeout=SECONDS)
-
-
-def status(client: httpx2.Client, session: Mapping[str, str], id: int = 1) -> int:
-    return client.post("/mcp", json=rpc("ping", id=id), headers=dict(session)).status_code
-
-
-def reply(question: Any, name: str) -> dict[str, Any]:
-    result = {"action": "accept", "content": {"name": name}}
-    return {"jsonrpc": "2.0", "id": question["id"], "result": result}
 
 
 def test_a_session_opened_at_one_process_is_used_at_the_other(
@@ -158,10 +131,6 @@ def test_a_session_is_not_found_in_another_context(
 
     assert status(other, {**session, "X-MCP-Context": "shop"}) == 404
     assert status(other, session) == 200
-
-
-def secret_of(name: str) -> str:
-    return tokens.create(User.objects.create_user(name), name="test")[1]
 
 
 def test_a_session_cannot_be_initialized_again(one: httpx2.Client) -> None:
@@ -252,13 +221,6 @@ def test_a_call_is_cancelled_through_the_other_process(
 
     assert cancelled.status_code == 202
     assert (result["id"], result["error"]["message"]) == (9, "Request cancelled")
-
-
-@contextmanager
-def listening(client: httpx2.Client, session: Mapping[str, str]) -> Iterator[Iterator[Any]]:
-    with client.stream("GET", "/mcp", headers=dict(session)) as stream:
-        assert stream.status_code == 200
-        yield events(stream)
 
 
 def test_a_message_reaches_the_process_with_the_stream_of_the_client(
@@ -416,46 +378,6 @@ def test_a_stream_that_resumes_where_its_events_are_unknown_announces_everything
 
     assert {message["method"] for message in missed[:-1]} == LISTS_CHANGED
     assert (missed[-1]["method"], missed[-1]["params"]) == (UPDATED, {"uri": uri})
-
-
-def test_a_client_that_never_listened_before_has_missed_nothing(one: httpx2.Client) -> None:
-    session = open_session(one)
-    one.post(
-        "/mcp", json=rpc("resources/subscribe", {"uri": "checkpoint://recent"}), headers=session
-    )
-
-    with listening(one, session) as messages:
-        one.post("/mcp", json=rpc("door/log"), headers=session)
-        heard = [*takewhile(lambda method: method != LOGGED, methods_of(messages))]
-
-    assert UPDATED not in heard
-
-
-def test_after_a_restart_a_client_hears_that_everything_may_have_changed(tmp_path: Path) -> None:
-    port, environment = free_port(), environment_of_processes()
-    with web_process(environment, tmp_path / "first", port) as server, client_of(server) as first:
-        session = open_session(first)
-
-    with (
-        web_process(environment, tmp_path / "next", port) as server,
-        client_of(server) as restarted,
-        listening(restarted, session) as messages,
-    ):
-        assert {next(messages)["method"] for _ in LISTS_CHANGED} == LISTS_CHANGED
-
-
-def skip_missed(messages: Iterator[Any], count: int) -> None:
-    """Skip what a process announces that does not know what the client has heard before."""
-    for _ in range(count):
-        next(messages)
-
-
-def methods_of(messages: Iterator[Any]) -> Iterator[str]:
-    return (message["method"] for message in messages)
-
-
-def last_event_in(lines: Iterator[str]) -> str:
-    return next(line for line in lines if line.startswith("id: ")).removeprefix("id: ")
 
 
 def test_the_stream_of_a_call_that_is_gone_is_refused(other: httpx2.Client) -> None:
