@@ -42,6 +42,7 @@ OTHER_PROCESSES = {"server", "environment", "one_server"}
 MANY_EXAMPLES = {
     *("test_redaction.py", "test_shipped_patterns.py", "test_ranking.py", "test_exactness.py"),
     *("test_any_text.py", "test_any_command.py", "test_commands.py", "test_speed.py"),
+    *("test_isolation.py", "test_placeholders.py", "test_scoring.py", "test_filters.py"),
 }
 
 
