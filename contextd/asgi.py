@@ -47,12 +47,17 @@ async def lifespan(receive: Receive, send: Send) -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
     async with delivering_telemetry(), announcing_serving(), mcp.running():
         # Not a daemon: Python would end it in the middle of C++ code, which aborts the process.
-        threading.Thread(target=search.warm_up, name="warm-up").start()
+        threading.Thread(target=warm_up, name="warm-up").start()
         web.note_start()
         web.on_shutdown(partial(asyncio.get_running_loop().call_soon_threadsafe, announce_shutdown))
         await send({"type": "lifespan.startup.complete"})
         await receive()
     await send({"type": "lifespan.shutdown.complete"})
+
+
+def warm_up() -> None:
+    search.warm_up()
+    garbage.spare_imports()
 
 
 def announce_shutdown() -> None:
