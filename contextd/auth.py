@@ -237,25 +237,14 @@ def caller_of_django(request: HttpRequest, door: Door) -> Caller:
     return _caller(admit(identity, door=door), door, client=identity.client)
 
 
-def caller_of_login(request: HttpRequest, context: str) -> Caller:
+def caller_of_admin(request: HttpRequest, context: str) -> Caller:
     """Return the logged-in user as caller in the context."""
-    user, is_from_here = _user_of(request)
-    admission = enter(user, context, door="admin", is_from_this_machine=is_from_here)
-    return _caller(admission, "admin")
-
-
-def caller_of_admin(request: HttpRequest) -> Caller:
-    """Return the logged-in user, whom Django's permissions restrict and no context does."""
-    user, is_from_here = _user_of(request)
-    return _caller(Admission(user, Entry(), is_from_here), "admin")
-
-
-def _user_of(request: HttpRequest) -> tuple[Principal, bool]:
-    """Return the principal of a login, and whether its browser is on this machine."""
     if not request.user.is_authenticated:
-        raise NotAuthenticated("log in first")
-    identity = RequestIdentity.of_django(request)
-    return _principal_of_user(request.user.pk), identity.is_from_this_machine
+        raise NotAuthenticated("log in to the admin first")
+    principal = _principal_of_user(request.user.pk)
+    is_from_here = RequestIdentity.of_django(request).is_from_this_machine
+    admission = enter(principal, context, door="admin", is_from_this_machine=is_from_here)
+    return _caller(admission, "admin")
 
 
 def caller_of_cli(user: str | None, context: str | None) -> Caller:

@@ -14,9 +14,14 @@ CONTEXT = "context"
 def caller_of(request: HttpRequest) -> Caller:
     """Return the caller in the context of the header, or else in the one selected on the pages."""
     asked = request.headers.get("X-MCP-Context")
-    caller = auth.caller_of_login(request, asked or chosen_context(request))
+    caller = auth.caller_of_admin(request, asked or chosen_context(request))
     # Records that wait for review are for curators.
     return caller if request.user.is_staff else replace(caller, door="rest")
+
+
+def curator_of(request: HttpRequest) -> Caller:
+    """Return the user of the admin, who acts in the context selected on the pages."""
+    return auth.caller_of_admin(request, chosen_context(request))
 
 
 def chosen_context(request: HttpRequest) -> str:

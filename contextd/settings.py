@@ -65,6 +65,7 @@ MIDDLEWARE = [
     "contextd.csrf.BehindTls",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "contextd.admin.addresses.Permitted",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "contextd.urls"

@@ -6,7 +6,7 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
-from contextd import auth
+from contextd import logins
 from contextd.admin import (
     Exportable,
     ModelAdmin,
@@ -105,7 +105,7 @@ class RepositoryAdmin(Exportable, NotEditable, ModelAdmin[Repository]):
 
     @admin.action(description="Index the selected repositories again", permissions=["delete"])
     def index_selected(self, request: HttpRequest, queryset: QuerySet[Repository]) -> None:
-        caller = auth.caller_of_admin(request)
+        caller = logins.curator_of(request)
         try:
             started = [services.index_again(caller, repository) for repository in queryset]
         except NotAllowed as error:

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from contextd import auth
+from contextd import logins
 from contextd.admin import (
     ByOperation,
     Exportable,
@@ -263,7 +263,7 @@ class SkillAdmin(SkillPages, Transferable, ByOperation, ModelAdmin[Skill]):
         """Call the service directly, since rate limits are meant for single calls."""
         if not _is_tag(request):
             return
-        caller, done = auth.caller_of_admin(request), 0
+        caller, done = logins.curator_of(request), 0
         for skill in queryset:
             try:
                 tags = wording.checked_tags(retag(skill.tags))

@@ -10,7 +10,7 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.views.decorators.http import require_POST
 
-from contextd import auth
+from contextd import logins
 from contextd.admin import widgets
 from contextd.errors import ContextdError
 from contextd.models import Project
@@ -79,7 +79,7 @@ class SkillPages(Mixin):
         return TemplateResponse(request, "admin/skills/skill/take_in.html", context)
 
     def _take_in(self, request: HttpRequest, form: TakeInForm) -> bool:
-        caller, chosen = auth.caller_of_admin(request), form.cleaned_data
+        caller, chosen = logins.curator_of(request), form.cleaned_data
         try:
             found = sources.skills_in(chosen["file"])
         except ContextdError as error:
@@ -137,7 +137,7 @@ class SkillPages(Mixin):
         return HttpResponseRedirect(reverse("admin:skills_skill_change", args=[skill.pk]))
 
     def _refuse(self, request: HttpRequest, skill: Skill) -> HttpResponse:
-        caller, version = auth.caller_of_admin(request), request.POST.get("version", "")
+        caller, version = logins.curator_of(request), request.POST.get("version", "")
         try:
             proposals.refuse(caller, str(skill.pk), version)
         except ContextdError as error:

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
-from contextd import auth, operations, pipeline
+from contextd import logins, operations, pipeline
 from contextd.admin.searching import SearchByMeaning
 from contextd.admin.theme import ONE_A_LINE
 from contextd.errors import ContextdError, Invalid
@@ -96,7 +96,7 @@ class ByOperation(SearchByMeaning):
         super().log_deletions(request, deleted)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        operation, caller = operations.get(self.delete_operation), auth.caller_of_admin(request)
+        operation, caller = operations.get(self.delete_operation), logins.curator_of(request)
         records: Any = list(queryset)
         with pipeline.recorded_as_one_call(operation, caller), transaction.atomic():
             for record in records:
@@ -131,4 +131,4 @@ class ByOperation(SearchByMeaning):
             return HttpResponseRedirect(request.get_full_path())
 
     def _call(self, request: HttpRequest, name: str, arguments: dict[str, Any]) -> Result:
-        return pipeline.call(name, arguments, auth.caller_of_admin(request))
+        return pipeline.call(name, arguments, logins.curator_of(request))

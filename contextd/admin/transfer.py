@@ -10,7 +10,7 @@ from import_export.forms import ConfirmImportForm
 from unfold.contrib.import_export.forms import ImportForm
 from unfold.widgets import UnfoldBooleanWidget
 
-from contextd import auth, operations, pipeline
+from contextd import logins, operations, pipeline
 from contextd.admin import uploads
 from contextd.admin.editing import tell_redacted
 from contextd.admin.exporting import Exportable
@@ -65,7 +65,7 @@ class Transferable(ImportMixin, Exportable):  # type: ignore[misc]  # the librar
     ) -> dict[str, Any]:
         filled_in = getattr(options.get("form"), "cleaned_data", {})
         return {
-            "caller": auth.caller_of_admin(request),
+            "caller": logins.curator_of(request),
             "takes_credentials": filled_in.get(TAKES_CREDENTIALS, False),
         }
 
@@ -121,5 +121,5 @@ class Transferable(ImportMixin, Exportable):  # type: ignore[misc]  # the librar
         """Record the import as one call if rows are calls; the admin's history has each record."""
         if issubclass(self.rows, RowsByOperation):
             saving = operations.get(self.rows.save_operation)
-            with pipeline.recorded_as_one_call(saving, auth.caller_of_admin(request)):
+            with pipeline.recorded_as_one_call(saving, logins.curator_of(request)):
                 pass

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import DELETION, LogEntry
-from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from checkpoints.models import Checkpoint
@@ -145,16 +144,20 @@ def test_that_many_were_deleted_is_recorded_once_and_told(admin_client: Client, 
     assert LogEntry.objects.filter(action_flag=DELETION).count() == len(pks)
 
 
-def test_staff_curate_whatever_the_default_context_contains(client: Client, save: Save) -> None:
-    first, second = save("one"), save("two")
-    Context.objects.filter(name="default").update(tools=[], is_open=False, all_projects=False)
-    client.force_login(staff := User.objects.create_user("staff", is_staff=True))
-    staff.user_permissions.set(Permission.objects.filter(codename__endswith="_checkpoint"))
+def test_who_may_not_delete_by_call_deletes_nothing_here_either(
+    admin_client: Client, save: Save
+) -> None:
+    pks = [save("one"), save("two")]
+    Context.objects.filter(name="default").update(tools=["checkpoint_save"])
+    chosen = {"action": "delete_selected", "_selected_action": pks, "post": "yes"}
 
-    edit(client, first, summary="edited")
-    client.post(f"{LIST}{second}/delete/", {"post": "yes"})
+    page = admin_client.post(LIST, chosen, follow=True)
+    admin_client.post(f"{LIST}{pks[0]}/delete/", {"post": "yes"})
 
-    assert [one.summary for one in Checkpoint.objects.all()] == ["edited"]
+    assert Checkpoint.objects.count() == len(pks)
+    assert "does not contain the tool checkpoint_delete" in page.content.decode()
+    assert not LogEntry.objects.exists()
+    assert AuditEntry.objects.filter(operation__endswith="_delete", was_allowed=False).exists()
 
 
 def test_deleted_ones_are_gone_from_search(admin_client: Client, save: Save, call: Call) -> None:

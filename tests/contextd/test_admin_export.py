@@ -11,10 +11,11 @@ from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 from django.utils import timezone
 
+from contextd import logins
 from contextd.admin import Exportable
 from contextd.models import DetachedCall, Encrypted, Project, Session
 from contexts import tokens
-from contexts.models import AuditEntry, Context, Variable
+from contexts.models import AuditEntry, Context, Grant, Variable
 from gateway.models import Upstream, UpstreamFeature, UpstreamSetting
 from repositories.models import Repository, SourceFile
 from skills.models import Skill, SkillUse
@@ -176,15 +177,22 @@ def test_whoever_may_not_see_may_not_export(client: Client) -> None:
     assert {page.status_code for page in pages.values()} == {403}
 
 
-def test_staff_export_whatever_the_default_context_contains(client: Client, records: None) -> None:
-    Context.objects.filter(name="default").update(tools=[], is_open=False, all_projects=False)
+def test_staff_export_in_the_context_that_they_selected(client: Client, records: None) -> None:
+    Context.objects.filter(name="default").update(is_open=False)
     client.force_login(staff := User.objects.create_user("staff", is_staff=True))
     staff.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    address = f"{address_of('checkpoints.Checkpoint')}export/"
 
-    for label in kinds():
-        page = client.get(f"{address_of(label)}export/")
-        assert page.status_code == 200, label
-    assert [row["name"] for row in rows_of(client, "contextd.Project")] == ["shop"]
+    refused = client.get(address, follow=True)
+    theirs = Context.objects.create(name="theirs", all_projects=True, tools=["*"])
+    Grant.objects.create(context=theirs, user=staff, permission="execute")
+    session = client.session
+    session[logins.CONTEXT] = "theirs"
+    session.save()
+
+    assert "Not done: " in refused.content.decode()
+    assert "Select a context on the dashboard" in refused.content.decode()
+    assert client.get(address).status_code == 200
 
 
 def test_staff_export_their_own_tokens_only(client: Client, records: None) -> None:

@@ -15,7 +15,7 @@ from contextd import pipeline, search
 from contextd.admin import files
 from contextd.callers import Caller
 from contextd.search.models import Passage
-from contexts.models import AuditEntry, Context
+from contexts.models import AuditEntry
 from remediations.models import Remediation
 from skills.models import Skill
 from tests.conftest import Call
@@ -78,18 +78,6 @@ def test_what_was_exported_can_be_imported(admin_client: Client, call: Call, for
     ]
     assert all("0 new, 0 updated, 0 deleted and 1 skipped" in told[0] for told in again)
     assert search.find("free", domain="remediation", projects=None, limit=5).hits
-
-
-def test_staff_import_whatever_the_default_context_contains(client: Client, call: Call) -> None:
-    call("checkpoint_save", summary="one", project_path="/w/shop")
-    Context.objects.filter(name="default").update(tools=[], is_open=False, all_projects=False)
-    client.force_login(staff := User.objects.create_user("staff", is_staff=True))
-    staff.user_permissions.set(Permission.objects.filter(codename__endswith="_checkpoint"))
-
-    take_in(client, CHECKPOINTS, "csv", as_csv({"summary": "two", "project_path": "/w/shop"}))
-
-    imported = Checkpoint.objects.get(summary="two")
-    assert imported.project == Checkpoint.objects.get(summary="one").project
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -8,7 +8,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest
 from django.test import RequestFactory
 
-from contextd import auth
+from contextd import auth, logins
 from contextd.callers import Entry, Principal
 from contextd.errors import NotAuthenticated
 from contexts import tokens
@@ -113,7 +113,7 @@ def test_the_admin_acts_as_the_logged_in_user(user: User) -> None:
     page = request()
     page.user = user
 
-    caller = auth.caller_of_admin(page)
+    caller = logins.curator_of(page)
 
     assert (caller.principal, caller.user_id, caller.door) == (f"user:{user.pk}", user.pk, "admin")
     assert caller.sees_all_projects
@@ -124,15 +124,15 @@ def test_the_admin_refuses_anonymous_users() -> None:
     page.user = AnonymousUser()
 
     with pytest.raises(NotAuthenticated):
-        auth.caller_of_admin(page)
+        logins.curator_of(page)
 
 
 def test_a_page_of_the_admin_shows_where_it_is_used(user: User) -> None:
     here, elsewhere = request(), request(REMOTE_ADDR="192.0.2.7")
     here.user = elsewhere.user = user
 
-    assert auth.caller_of_admin(here).is_from_this_machine
-    assert not auth.caller_of_admin(elsewhere).is_from_this_machine
+    assert logins.curator_of(here).is_from_this_machine
+    assert not logins.curator_of(elsewhere).is_from_this_machine
 
 
 def test_the_command_line_is_on_this_machine_for_every_user(user: User) -> None:

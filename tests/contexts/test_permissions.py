@@ -8,11 +8,13 @@ from typing import Any, cast
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.test import Client
 
 from contextd import operations, pipeline, prompts, resources
 from contextd.callers import Caller, Entry
 from contextd.errors import NotAllowed, NotFound
 from contextd.resources import Contents
+from contexts.models import Context
 from tests.contexts.conftest import MakeContext, MakeToken, Post, grant, make_project
 
 pytestmark = pytest.mark.django_db
@@ -133,6 +135,20 @@ def refusal_on_command_line(*words: str) -> str:
     with pytest.raises(CommandError) as refused:
         call_command("call", *words)
     return str(json.loads(str(refused.value))["message"])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_admin_edits_within_default(post: Post, admin_client: Client) -> None:
+    saved = post("checkpoint_save", {"summary": "first", "project_path": "/w/shop"}).json()
+    address = f"/admin/checkpoints/checkpoint/{saved['id']}/change/"
+    Context.objects.filter(name="default").update(tools=["checkpoint_get"])
+
+    page: Any = admin_client.post(
+        address, {"summary": "second", "context": "{}", "tags": ""}, follow=True
+    )
+
+    assert "does not contain the tool checkpoint_update" in page.content.decode()
+    assert post("checkpoint_get", {"id": saved["id"]}).json()["summary"] == "first"
 
 
 def test_what_is_held_is_asked_for_every_installed_operation(caller: Caller) -> None:
