@@ -166,9 +166,9 @@ async def serve(
         if admit:
             await admit(reader, writer)
         await hop.serve(reader, writer, handlers)
-    except place.Gone:  # it only looked whether a gateway listens
+    except (place.Gone, ConnectionError):  # it only looked whether a gateway listens
         pass
-    except (OSError, ValueError) as error:  # refused, or already gone
+    except (OSError, ValueError) as error:
         logger.warning("a connection to the gateway was refused: %s", error)
     finally:
         writer.close()

@@ -44,7 +44,7 @@ def test_running_calls_are_answered_at_the_end_of_the_server(ending: Server) -> 
         ThreadPoolExecutor() as threads,
     ):
         calls = [
-            threads.submit(call, seconds) for seconds in (1, 9) for call in (over_mcp, over_rest)
+            threads.submit(call, seconds) for seconds in (4, 12) for call in (over_mcp, over_rest)
         ]
         assert eventually(lambda: running() == len(calls))
         started = time.monotonic()
