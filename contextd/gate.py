@@ -81,10 +81,10 @@ class Gate:
             if exchange.has_answered:
                 raise
             await refuse(scope, exchange.send, error)
-        finally:
-            # When the process ends, calls that take too long are cancelled.
+        except asyncio.CancelledError:  # the process ends, and the time for running calls is over
             if not exchange.has_answered:
                 await refuse(scope, exchange.send, Busy(STOPPING))
+            raise
 
 
 class Exchange:

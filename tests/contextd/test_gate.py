@@ -246,3 +246,15 @@ async def nothing() -> Message:
 
 async def ignore(message: Message) -> None:
     return None
+
+
+async def test_a_bug_is_not_taken_for_the_end_of_the_server() -> None:
+    async def broken(scope: Scope, receive: Receive, send: Send) -> None:
+        raise RuntimeError("a bug")
+
+    transport = httpx2.ASGITransport(gate.Gate(broken), raise_app_exceptions=False)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost:8080") as http:
+        response = await http.get("/")
+
+    assert response.status_code == 500  # the server's own answer
+    assert gate.STOPPING not in response.text
