@@ -5,7 +5,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -108,6 +108,7 @@ class Hold:
             raise Stopped
 
     def end(self, state: Job.State, **fields: Any) -> None:
+        """End the job. Raise Stopped."""
         self._update(state=state, **fields)
 
     def _update(self, **fields: Any) -> None:
@@ -132,11 +133,16 @@ def work(job_id: int, do: Callable[[Hold], Mapping[str, Any]]) -> None:
     except Stopped:
         logger.info("job %d was stopped", job_id)
     except ContextdError as error:
-        hold.end(State.FAILED, error=error.message)
+        _fail(hold, error.message)
     except Exception as error:
-        hold.end(State.FAILED, error=report_bug(hold.job.task, error).message)
+        _fail(hold, report_bug(hold.job.task, error).message)
     finally:
         _end_if_unwanted(pk=job_id)
+
+
+def _fail(hold: Hold, message: str) -> None:
+    with suppress(Stopped):  # cancelled, or taken by another worker, in the meantime
+        hold.end(State.FAILED, error=message)
 
 
 @contextmanager

@@ -170,6 +170,32 @@ def test_one_that_fails_says_what_may_be_said(error: Exception, sentence: str) -
     assert again(job).error.startswith(sentence)
 
 
+@pytest.mark.parametrize("error", [NotFound("there is no such folder"), RuntimeError("broken")])
+def test_a_cancelled_job_that_then_fails_is_cancelled(error: Exception) -> None:
+    job = submit()
+
+    def fail_when_cancelled(hold: Hold) -> dict[str, Any]:
+        jobs.cancel(job.pk)
+        raise error
+
+    jobs.work(job.pk, fail_when_cancelled)
+
+    assert (again(job).state, again(job).error) == (State.CANCELLED, "")
+
+
+def test_a_worker_that_fails_after_its_lease_ran_out_changes_nothing() -> None:
+    job = submit()
+
+    def lose_and_fail(hold: Hold) -> dict[str, Any]:
+        Job.objects.update(leased_until=timezone.now())
+        jobs.work(job.pk, count_to_three)
+        raise NotFound("there is no such folder")
+
+    jobs.work(job.pk, lose_and_fail)
+
+    assert (again(job).state, again(job).error) == (State.DONE, "")
+
+
 def test_what_ended_long_ago_is_forgotten() -> None:
     old, new = submit("old"), submit("new")
     for job in (old, new):
