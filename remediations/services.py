@@ -299,11 +299,17 @@ def rate(
     """Count an outcome; `instead_of` is the caller's earlier rating, which it replaces."""
     remediation = get(caller, remediation_id)
     notes.rated(helped=outcome == "worked")
-    counts: dict[str, Any] = {outcome: F(outcome) + 1}
-    if instead_of:
-        counts[instead_of] = Greatest(F(instead_of) - 1, 0)
-    Remediation.objects.filter(pk=remediation.pk).update(**counts)
+    rated = Remediation.objects.filter(pk=remediation.pk)
+    rated.update(**counts_after(outcome, instead_of))
     return get(caller, remediation_id)
+
+
+def counts_after(outcome: Outcome, instead_of: Outcome | None) -> dict[str, Any]:
+    """Return the changed counts of a record whose rating may replace an earlier one."""
+    counts: dict[str, Any] = {outcome: F(outcome) + 1}
+    if instead_of:  # the record may have been created again since
+        counts[instead_of] = Greatest(F(instead_of) - 1, 0)
+    return counts
 
 
 def delete(caller: Caller, remediation_id: str) -> None:

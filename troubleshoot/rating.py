@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import F
-
 from contextd import limits, notes
 from contextd.callers import Caller
 from contextd.errors import Invalid, NotAllowed, NotFound
 from contextd.models import get_record
 from remediations import services as remediations
 from remediations.models import Remediation
+from remediations.services import Outcome
 from troubleshoot import services
 from troubleshoot.hypotheses import OF_PAST_FIX
 from troubleshoot.models import Diagnosis, Pattern
@@ -106,36 +105,33 @@ def _notice(
 def _judge(caller: Caller, diagnosis: Diagnosis, hypothesis: str, worked: bool) -> float | None:
     before = diagnosis.verdicts.get(hypothesis)
     diagnosis.verdicts = {**diagnosis.verdicts, hypothesis: worked}
+    outcome, former = _outcome(worked), None if before is None else _outcome(before)
     if hypothesis.startswith(OF_PAST_FIX):
-        return _judge_remediation(caller, hypothesis.removeprefix(OF_PAST_FIX), before, worked)
-    return _judge_pattern(hypothesis, before, worked)
+        remediation_id = hypothesis.removeprefix(OF_PAST_FIX)
+        return _judge_remediation(caller, remediation_id, outcome, former)
+    return _judge_pattern(hypothesis, outcome, former)
 
 
-def _judge_pattern(key: str, before: bool | None, worked: bool) -> float | None:
-    moves = {"worked" if worked else "did_not_work": 1}
-    if before is not None:
-        moves["worked" if before else "did_not_work"] = -1 if before != worked else 0
-    changed = {name: F(name) + step for name, step in moves.items() if step}
-    if before != worked:
-        Pattern.objects.filter(key=key).update(**changed)
-    pattern = Pattern.objects.filter(key=key).first()
+def _judge_pattern(key: str, outcome: Outcome, former: Outcome | None) -> float | None:
+    rated = Pattern.objects.filter(key=key)
+    if outcome != former:
+        rated.update(**remediations.counts_after(outcome, former))
+    pattern = rated.first()
     return round(pattern.success_rate, 3) if pattern else None
 
 
 def _judge_remediation(
-    caller: Caller, remediation_id: str, before: bool | None, worked: bool
+    caller: Caller, remediation_id: str, outcome: Outcome, former: Outcome | None
 ) -> float | None:
     try:
-        if before == worked:
+        if outcome == former:
             return remediations.get(caller, remediation_id).confidence
-        former = None if before is None else _outcome(before)
-        rated = remediations.rate(caller, remediation_id, _outcome(worked), instead_of=former)
-        return rated.confidence
+        return remediations.rate(caller, remediation_id, outcome, instead_of=former).confidence
     except NotFound:  # deleted since
         return None
 
 
-def _outcome(worked: bool) -> remediations.Outcome:
+def _outcome(worked: bool) -> Outcome:
     return "worked" if worked else "did_not_work"
 
 

@@ -52,6 +52,17 @@ def test_said_twice_it_counts_once_and_may_be_taken_back(call: Call, session: st
     assert counts("disk-full") == (0, 1)
 
 
+def test_a_rating_of_a_pattern_that_was_made_anew_may_be_taken_back(
+    call: Call, session: str
+) -> None:
+    call("troubleshoot_feedback", session_id=session, worked=True)
+    Pattern.objects.update(worked=0)
+
+    call("troubleshoot_feedback", session_id=session, worked=False)
+
+    assert counts("disk-full") == (0, 1)
+
+
 def test_the_fix_is_offered_as_a_remediation(call: Call, session: str) -> None:
     rated = call(
         "troubleshoot_feedback", session_id=session, worked=False, fixed_by="Grew the volume"
