@@ -1,5 +1,6 @@
 """A gateway on another host, reached by an address and a token."""
 
+import asyncio
 import socket
 import socketserver
 import threading
@@ -80,6 +81,21 @@ def test_a_word_that_is_no_word_is_refused_too(
 
     assert answer == b""
     wait_for(lambda: "a connection to the gateway was refused" in caplog.text)
+
+
+def test_a_connection_that_is_not_greeted_in_time_is_closed(elsewhere: tuple[str, int]) -> None:
+    async def heard_after_time_limit(silent: socket.socket) -> bytes:
+        with pytest.raises(TimeoutError) as late:
+            async with asyncio.timeout(0.1):
+                await place.reach()
+        with silent.accept()[0] as connection:
+            connection.settimeout(10)
+            heard = await asyncio.to_thread(connection.recv, 1000)
+        del late  # its traceback kept the connection from being closed as garbage
+        return heard
+
+    with socket.create_server(elsewhere) as silent:
+        assert asyncio.run(heard_after_time_limit(silent)) == b""
 
 
 def test_a_gateway_that_does_not_know_it_is_told_nothing(
