@@ -209,9 +209,11 @@ def is_allowed(feature: UpstreamFeature) -> bool:
 
 def apply_filter(upstream: Upstream) -> None:
     """Apply the upstream's changed globs to its tools."""
-    for feature in upstream.features.filter(kind=Kind.TOOL):
-        feature.is_allowed = is_allowed(feature)
-        feature.save()
+    for tool in upstream.features.filter(kind=Kind.TOOL):
+        if tool.is_allowed != is_allowed(tool):
+            tool.is_allowed = not tool.is_allowed
+            # The other columns may have changed since they were read, as by an approval.
+            tool.save(update_fields=["is_allowed", "updated_at"])
 
 
 def standing(feature: UpstreamFeature) -> str:

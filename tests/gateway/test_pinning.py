@@ -1,8 +1,10 @@
 """A tool that is not the one that was approved is held back."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
+from django.db import connection, transaction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp.types.version import KNOWN_PROTOCOL_VERSIONS
@@ -297,6 +299,29 @@ def test_globs_choose_the_tools(
     offering.apply_filter(upstream)
 
     assert offered() == [f"odd:{name}" for name in left]
+
+
+def test_an_approval_while_the_globs_change_is_kept(upstream: Upstream) -> None:
+    offering.take_in(upstream.pk, Kind.TOOL, [tool("get_a"), tool("set_a")])
+    offering.take_in(upstream.pk, Kind.TOOL, [tool("get_a", "Anew"), tool("set_a")])
+    held_back = UpstreamFeature.objects.get(name="get_a")
+    upstream.allowed_tools = ["get_*"]
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            offering.approve([(held_back, offering.shown_digest(held_back))])
+            filtering = pool.submit(apply_filter_in_thread, upstream)
+            wait([filtering], timeout=1)
+        filtering.result(timeout=10)
+
+    assert offered() == ["odd:get_a"]
+
+
+def apply_filter_in_thread(upstream: Upstream) -> None:
+    try:
+        offering.apply_filter(upstream)
+    finally:
+        connection.close()
 
 
 def test_an_upstream_that_is_switched_off_offers_nothing(upstream: Upstream) -> None:
