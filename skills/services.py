@@ -83,12 +83,12 @@ class AsOf:
     files: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """The planned wording of a skill; the version is raised when it is saved.
 
     `is_verbatim` keeps the SKILL.md as its author wrote it; `is_bulk`, for many at once,
-    leaves the embedding to the worker. `accepts` is the proposal that it fulfils.
+    leaves the embedding to the worker. `accepts` is the proposal that is accepted by saving.
     """
 
     wording: Wording
@@ -122,7 +122,7 @@ def create(caller: Caller, *, project_path: str | None, **fields: Any) -> Saved:
     given = {**fields, "tags": list(dict.fromkeys(fields["tags"]))}
     wording = Wording.model_construct(**given, slug=slug_of(fields["name"]))
     package = packages.of_document(documents.write(wording))
-    plan = Plan(wording, package, wording.version, note="")
+    plan = Plan(wording=wording, package=package, asked=wording.version, note="")
     return create_as_planned(caller, plan, lambda: _project_at(caller, project_path))
 
 
@@ -190,7 +190,8 @@ def update(caller: Caller, skill_id: str, *, version: str | None, note: str, **g
 
     def plan(skill: Skill) -> Plan:
         wording = Wording.of(skill).changed(changes)
-        return Plan(wording, keeping.package_of(skill, skill.version), version, note)
+        package = keeping.package_of(skill, skill.version)
+        return Plan(wording=wording, package=package, asked=version, note=note)
 
     return revise(caller, skill_id, plan)
 
@@ -203,7 +204,8 @@ def restore(caller: Caller, skill_id: str, *, version: str, note: str) -> Saved:
         if earlier.is_proposal:
             return _acceptance(skill, earlier, note)
         package = keeping.package_of(skill, version)
-        return Plan(Wording.of(earlier), package, None, note or f"restored {version}")
+        wording, told = Wording.of(earlier), note or f"restored {version}"
+        return Plan(wording=wording, package=package, asked=None, note=told)
 
     return revise(caller, skill_id, plan)
 
@@ -212,7 +214,9 @@ def _acceptance(skill: Skill, proposal: SkillVersion, note: str) -> Plan:
     wording, package = proposals.applied(skill, proposal)
     parts = [f"proposed by {proposal.changed_by}", note or proposal.note]
     told = ": ".join(part for part in parts if part)[:NOTE_LENGTH]
-    return Plan(wording, package, proposal.version, told, accepts=proposal)
+    return Plan(
+        wording=wording, package=package, asked=proposal.version, note=told, accepts=proposal
+    )
 
 
 def revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) -> Saved:

@@ -7,6 +7,7 @@ import stat
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -78,7 +79,14 @@ def take_in(caller: Caller, found: Iterable[Found], wishes: Wishes) -> Iterator[
         if one.package is None or one.wording is None:
             yield Imported(one.place, "refused", remarks=one.problems)
             continue
-        plan = Plan(one.wording, one.package, one.wording.version, note, True, is_bulk)
+        plan = Plan(
+            wording=one.wording,
+            package=one.package,
+            asked=one.wording.version,
+            note=note,
+            is_verbatim=True,
+            is_bulk=is_bulk,
+        )
         try:
             owner = wishes.project or _project_of(caller, one)
             _refuse_twice(taken, owner, plan.wording.slug)
@@ -244,7 +252,7 @@ def _folder_of(project: Project) -> str:
 
 
 def _write(package: Package, folder: Path) -> None:
-    """Write the folder atomically."""
+    """Write the folder; it is never half written, and no former one is lost if that fails."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".skill-") as made:
         fresh = Path(made) / folder.name
@@ -254,8 +262,25 @@ def _write(package: Package, folder: Path) -> None:
             path.write_bytes(file.content)
             path.chmod(_mode(file))
         if folder.exists():
-            shutil.move(folder, Path(made) / "former")
+            _replace(folder, fresh)
+        else:
+            fresh.rename(folder)
+
+
+def _replace(folder: Path, fresh: Path) -> None:
+    """Replace the folder; if that fails, put it back, or leave it beside what took its place."""
+    aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".former-"))
+    former = aside / folder.name
+    try:
+        folder.rename(former)
         fresh.rename(folder)
+    except BaseException:
+        with suppress(OSError):
+            former.rename(folder)
+        with suppress(OSError):
+            aside.rmdir()
+        raise
+    shutil.rmtree(aside)
 
 
 def _mode(file: PackageFile) -> int:
