@@ -1,4 +1,4 @@
-# Needs Python 3.11 or newer and nothing else; to choose another than python3: make run PYTHON=python3.12
+# Needs Python 3.11 or newer with venv; to choose another than python3: make run PYTHON=python3.12
 PYTHON ?= python3
 BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
@@ -7,13 +7,15 @@ PIP_INSTALL := umask 022 && $(BIN)/python -m pip install --quiet --disable-pip-v
 AS_LOCKED := --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fix lock snapshots eval bench screenshots soak promises node conformance agents
+.PHONY: help run install test check fix lock snapshots eval bench screenshots soak promises node conformance agents
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: .venv/installed ## Start contextd; Ctrl-C stops it
 	@$(MANAGE) up
+
+install: .venv/installed ## Install what contextd needs, without starting it
 
 test: .venv/installed-dev ## Run the tests with coverage; one of them: make test ARGS="--no-cov PATH"
 	@$(BIN)/python -m pytest --cov --cov-branch --cov-report=term-missing:skip-covered $(or $(ARGS),$(SIDE_BY_SIDE))

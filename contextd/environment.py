@@ -76,7 +76,7 @@ class Environment(BaseSettings):
     )
     data_dir: Path = Field(
         CHECKOUT / ".contextd",
-        description="Folder of the embedded servers, the secret key and the logs.",
+        description="Folder of the embedded servers and their logs, and of the secret key.",
     )
     database_url: DatabaseAddress | None = Field(
         None,
@@ -231,7 +231,8 @@ class Environment(BaseSettings):
     )
     workers: Annotated[int, whole_number(1, 100)] = Field(
         8,
-        description="Calls that run concurrently in one web process.",
+        description="Calls that run concurrently in one web process, which keeps at most twice as "
+        "many connections to the database, and 8.",
     )
     log_level: Level = Field(
         "INFO",

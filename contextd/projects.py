@@ -91,6 +91,18 @@ def resolve(caller: Caller, path: str, context: Mapping[str, str] | None = None)
     return project
 
 
+def of_remote(url: str) -> Project:
+    """Return the project with that git remote; create it if there is none. Raise Invalid."""
+    remote = normalize_remote(url)
+    if remote is None:
+        raise Invalid(
+            "this is not a git remote; give it as `git remote get-url origin` prints it",
+            field="git_remote",
+        )
+    made = {"name": _folder_name(remote)}
+    return Project.objects.get_or_create(git_remote=remote, defaults=made)[0]
+
+
 def _known(path: str, top: Path | None, remote: str | None) -> Project | None:
     alias = ProjectPath.objects.containing(path).select_related("project").first()
     if alias and _holds(alias, path, top, remote):
@@ -160,7 +172,9 @@ def _create(caller: Caller, root: str, remote: str | None) -> Project:
 def _not_held(caller: Caller, root: str) -> NotAllowed:
     """Return the same error whether or not such a project exists elsewhere."""
     return NotAllowed(
-        f"the context {caller.context!r} contains no project for {root}; ask an admin to add it",
+        f"the context {caller.context!r} contains no project for {root}; if it knows the project "
+        f"by its git remote, send that as `context.{GIT_REMOTE_KEY}`, otherwise ask an admin to "
+        "add it",
         field="project_path",
     )
 

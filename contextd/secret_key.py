@@ -53,4 +53,9 @@ def _new() -> str:
 
 
 def _unusable(error: OSError) -> ImproperlyConfigured:
-    return ImproperlyConfigured(f"CONTEXTD_DATA_DIR: cannot keep a key there: {error}")
+    remedy = (
+        "; run commands as the user that runs contextd"
+        if isinstance(error, PermissionError)
+        else ""
+    )
+    return ImproperlyConfigured(f"CONTEXTD_DATA_DIR: cannot keep a key there: {error}{remedy}")

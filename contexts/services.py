@@ -161,6 +161,12 @@ def readable(variable: Variable) -> str:
         ) from None
 
 
+def set_open(context: Context, *, is_open: bool) -> None:
+    """Let everybody with an account use the context, or only those with a grant."""
+    context.is_open = is_open
+    context.save(update_fields=["is_open", "updated_at"])
+
+
 def grant(context: Context, permission: Permission, *, user: str = "", group: str = "") -> Grant:
     """Give a user, or all members of a group, this permission in place of the previous one."""
     given, _ = Grant.objects.update_or_create(

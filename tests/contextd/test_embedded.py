@@ -212,7 +212,7 @@ def test_a_folder_of_another_version_says_what_to_do(used_dir: Path) -> None:
     (used_dir / "postgres" / "PG_VERSION").write_text("17\n")
 
     with pytest.raises(
-        embedded.StartError, match=r"was made by PostgreSQL 17, this is 18: move it with"
+        embedded.StartError, match=r"was made by PostgreSQL 17, this is 18: dump it with"
     ):
         embedded.start_postgres(used_dir)
 

@@ -172,3 +172,15 @@ def test_a_mistyped_folder_is_told_and_not_made(tmp_path: Path) -> None:
     assert str(tmp_path / "typo") in line
     assert json.loads(asking.stdout)["status"] == "unhealthy"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_another_user_than_that_of_the_server_learns_it(tmp_path: Path) -> None:
+    tmp_path.chmod(0)
+    own = os.geteuid()
+    os.seteuid(own or 65534)  # root may read everything
+    try:
+        with pytest.raises(ImproperlyConfigured, match="as the user that runs contextd"):
+            secret_key.found_in(tmp_path)
+    finally:
+        os.seteuid(own)
+        tmp_path.chmod(0o700)

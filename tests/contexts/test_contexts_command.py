@@ -8,7 +8,10 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 
+from contextd import auth
+from contextd.errors import NotAllowed
 from contextd.models import Project, ProjectPath
+from contexts import services
 from contexts.models import Context, Grant
 
 pytestmark = pytest.mark.django_db
@@ -89,6 +92,41 @@ def test_known_projects_are_used_unchanged() -> None:
 def test_a_name_must_be_simple_and_free(name: str) -> None:
     assert refusal_of("create", name)
     assert [context.name for context in Context.objects.all()] == ["default"]
+
+
+def test_projects_are_given_by_git_remote_wherever_they_are_cloned() -> None:
+    known = Project.objects.create(name="known", git_remote="github.com/acme/api")
+    run(
+        *("create", "shop", "--projects", "/w/docs"),
+        *("--remotes", "git@github.com:Acme/Shop.git", "https://github.com/acme/api"),
+    )
+
+    made = Context.objects.get(name="shop").projects
+    assert set(made.values_list("name", "git_remote")) == {
+        ("docs", None),
+        ("shop", "github.com/acme/shop"),
+        ("known", "github.com/acme/api"),
+    }
+    assert known in made.all()
+
+
+def test_what_is_no_git_remote_is_refused() -> None:
+    assert refusal_of("create", "shop", "--remotes", "shop").startswith("this is not a git remote")
+    assert not Context.objects.filter(name="shop").exists()
+
+
+def test_a_closed_context_needs_a_grant_until_it_is_opened_again(
+    ann: User, capsys: pytest.CaptureFixture[str]
+) -> None:
+    principal = auth.user_named(ann.username)
+
+    assert run("close", "default") == "default is closed: granted to 0"
+    assert "default: only superusers may use it" in capsys.readouterr().err
+    with pytest.raises(NotAllowed):
+        services.enter(principal, "default")
+
+    assert run("open", "default") == "default is open to every user"
+    assert services.enter(principal, "default").permission == "execute"
 
 
 def test_a_user_or_a_group_is_granted_and_no_more(ann: User) -> None:

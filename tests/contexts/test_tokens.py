@@ -57,6 +57,14 @@ def test_the_use_of_a_token_is_recorded(ann: User) -> None:
     assert token.last_used_at is not None
 
 
+def test_the_list_says_when_each_token_was_last_used(ann: User) -> None:
+    _, secret = tokens.create(ann, name="laptop")
+    assert run("list").endswith("never expires\tunused")
+
+    tokens.principal_of(secret)
+    assert f"last used {timezone.now():%Y-%m-%d}" in run("list")
+
+
 def test_an_unknown_token_is_refused(ann: User) -> None:
     tokens.create(ann, name="laptop")
 

@@ -1,4 +1,4 @@
-"""`manage.py contexts list|create|grant|revoke|validate`."""
+"""`manage.py contexts list|create|open|close|grant|revoke|validate`."""
 
 from argparse import ArgumentParser
 from json import dumps
@@ -17,7 +17,7 @@ from contexts.models import Context, Permission
 
 
 class Command(ActionCommand):
-    help = "List, create and check contexts; grant and revoke their use."
+    help = "List, create and check contexts; open and close them; grant and revoke their use."
 
     def add_actions(self) -> None:
         listing = self.add_action("list", self.list_contexts, help="show all contexts")
@@ -31,11 +31,19 @@ class Command(ActionCommand):
         create.add_argument(
             "--projects", nargs="*", type=folder, default=[], help="paths of their folders"
         )
+        create.add_argument(
+            "--remotes", nargs="*", default=[], help="git remotes of projects, wherever cloned"
+        )
         create.add_argument("--all-projects", action="store_true")
         create.add_argument(
             "--needs-review", action="store_true", help="what is created in it waits for a person"
         )
         create.add_argument("--open", action="store_true", help="let every user use it")
+        for name, run, explanation in (
+            ("open", self.open, "let every user use it"),
+            ("close", self.close, "let only those with a grant use it"),
+        ):
+            self.add_action(name, run, help=explanation).add_argument("name")
         add_grant(self.add_action("grant", self.grant, help="let a user or a group use a context"))
         add_holder(self.add_action("revoke", self.revoke, help="remove a grant"))
         validate = self.add_action(
@@ -72,7 +80,18 @@ class Command(ActionCommand):
             context.save()
             caller = local_caller("cli")
             context.projects.set(projects.resolve(caller, path) for path in options["projects"])
+            context.projects.add(*map(projects.of_remote, options["remotes"]))
         self.stdout.write(f"created: {context}")
+        self.warn(context)
+
+    def open(self, *, name: str, **options: Any) -> None:
+        services.set_open(services.context_named(name), is_open=True)
+        self.stdout.write(f"{name} is open to every user")
+
+    def close(self, *, name: str, **options: Any) -> None:
+        context = services.context_named(name)
+        services.set_open(context, is_open=False)
+        self.stdout.write(f"{name} is closed: {state(context)}")
         self.warn(context)
 
     def grant(self, *, name: str, permission: str, user: str, group: str, **options: Any) -> None:

@@ -59,7 +59,9 @@ class Command(ActionCommand):
 
     def list_tokens(self, **options: Any) -> None:
         for token in Token.objects.select_related("user").prefetch_related("contexts"):
-            self.stdout.write(f"{token.pk}\t{token}\t{token.user}\t{scope(token)}\t{state(token)}")
+            self.stdout.write(
+                f"{token.pk}\t{token}\t{token.user}\t{scope(token)}\t{state(token)}\t{use(token)}"
+            )
         if not Token.objects.exists():
             self.stdout.write("There are no tokens; create one with: token create")
 
@@ -95,3 +97,7 @@ def state(token: Token) -> str:
     if token.revoked_at:
         return "revoked"
     return f"expires {token.expires_at:%Y-%m-%d %H:%M} UTC" if token.expires_at else "never expires"
+
+
+def use(token: Token) -> str:
+    return f"last used {token.last_used_at:%Y-%m-%d %H:%M} UTC" if token.last_used_at else "unused"
