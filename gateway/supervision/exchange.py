@@ -149,8 +149,12 @@ class Exchanges:
 
     def begin(self, asked: Asked, work: Work) -> Exchange:
         exchange, loop = Exchange(asked), asyncio.get_running_loop()
-        # The caller may fetch the result later, or never.
-        exchange.start(work, lambda: forget_later(loop, self._open, exchange.id))
+
+        def end() -> None:
+            if exchange.id in self._open:  # the caller may fetch the result later, or never
+                forget_later(loop, self._open, exchange.id)
+
+        exchange.start(work, end)
         return exchange
 
     async def follow(self, exchange: Exchange, report: Report) -> dict[str, Any]:
