@@ -79,7 +79,7 @@ bench: .venv/installed-dev ## Measure speed and memory
 screenshots: .venv/installed-dev ## Take the screenshots of the docs
 	@$(BIN)/python -m tests.browser.screenshots
 
-soak: .venv/installed-dev ## Call upstreams for 20 minutes while they are killed (SOAK_MINUTES)
+soak: .venv/installed-dev ## Call upstreams over each transport for 20 minutes while they are killed (SOAK_MINUTES)
 	@$(BIN)/python -m benchmarks.soak
 
 promises: .venv/installed-dev ## Check both REST APIs against their OpenAPI documents, with many requests

@@ -60,8 +60,8 @@ def row(name: str, taken: list[float]) -> list[str]:
 
 def main() -> None:
     with server.running() as ours:
-        add(ours, "odd", COMMAND)
-        add(ours, "stuck", COMMAND)
+        add(ours, "odd", "--command", *COMMAND)
+        add(ours, "stuck", "--command", *COMMAND)
         taken = asyncio.run(measure(ours.port))
         listed = asyncio.run(measure_lists(ours.port))
     straight, through = (statistics.median(one) for one in taken.values())

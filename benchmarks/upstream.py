@@ -23,13 +23,21 @@ def manage(ours: server.Server, *words: str) -> str:
     return done.stdout
 
 
-def add(ours: server.Server, namespace: str, command: list[str], *options: str) -> None:
-    """Add an upstream; return once its tools are offered."""
-    manage(ours, "gateway", "add", namespace, *options, "--command", *command)
-    deadline = time.monotonic() + READY_SECONDS
-    while f"{namespace}\tstdio\tready" not in manage(ours, "gateway", "list"):
-        if time.monotonic() > deadline:
-            raise RuntimeError(manage(ours, "gateway", "show", namespace))
+def add(ours: server.Server, namespace: str, *words: str) -> None:
+    """Add an upstream with these words of `gateway add`; return once its tools are offered."""
+    manage(ours, "gateway", "add", namespace, *words)
+    if not_ready := wait_until_ready(ours, READY_SECONDS):
+        raise RuntimeError("\n".join(not_ready))
+
+
+def wait_until_ready(ours: server.Server, seconds: float) -> list[str]:
+    """Wait for all upstreams; return the lines of those that are not ready after so long."""
+    deadline = time.monotonic() + seconds
+    while True:
+        lines = manage(ours, "gateway", "list").splitlines()
+        not_ready = [line for line in lines if not line.split("\t")[2].startswith("ready")]
+        if not not_ready or time.monotonic() > deadline:
+            return not_ready
         time.sleep(0.2)
 
 

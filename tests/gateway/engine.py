@@ -19,11 +19,26 @@ IMAGE = "mcpbox:test"
 START_SECONDS = 60
 
 
+class NoEngine(Exception):
+    """Raised with the reason why no engine can be had here."""
+
+
 @pytest.fixture(scope="session")
 def engine() -> Iterator[None]:
     """Where none can be started, what needs it is skipped and counted as such."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(running())
+        except NoEngine as reason:
+            pytest.skip(str(reason))
+        yield
+
+
+@contextlib.contextmanager
+def running() -> Iterator[None]:
+    """Run an engine that has one image; DOCKER_HOST names it meanwhile. Raises NoEngine."""
     if os.geteuid() or not shutil.which("dockerd") or not BUSYBOX.exists():
-        pytest.skip("no Docker engine can be started: needs root, dockerd and busybox-static")
+        raise NoEngine("no Docker engine can be started: needs root, dockerd and busybox-static")
     folder = Path(tempfile.mkdtemp(prefix="contextd-docker-"))
     host = f"unix://{folder}/docker.sock"
     with (folder / "log").open("w") as log:
@@ -31,7 +46,8 @@ def engine() -> Iterator[None]:
     try:
         os.environ["DOCKER_HOST"] = host
         wait_until_it_answers(daemon, folder / "log")
-        import_image(folder)
+        make_root(folder / "root")
+        import_image(folder / "root", IMAGE)
         yield
     finally:
         os.environ.pop("DOCKER_HOST", None)
@@ -41,8 +57,9 @@ def engine() -> Iterator[None]:
 
 
 def command_of(folder: Path, host: str) -> list[str]:
+    """Return a command with its own network, so that no bridge of another engine is deleted."""
     return [
-        *("dockerd", "--iptables=false", "--ip6tables=false", "--bridge=none"),
+        *("unshare", "--net", "dockerd", "--iptables=false", "--ip6tables=false", "--bridge=none"),
         *("--data-root", f"{folder}/data", "--exec-root", f"{folder}/exec"),
         *("--pidfile", f"{folder}/pid", "--host", host),
     ]
@@ -61,18 +78,23 @@ def wait_until_it_answers(daemon: "subprocess.Popen[bytes]", log: Path) -> None:
             docker("version")
             return
         if daemon.poll() is not None or time.monotonic() > deadline:
-            pytest.skip(f"dockerd does not start here: {log.read_text()[-500:]}")
+            raise NoEngine(f"dockerd does not start here: {log.read_text()[-500:]}")
         time.sleep(0.2)
 
 
-def import_image(folder: Path) -> None:
-    root = folder / "root"
+def make_root(root: Path) -> None:
+    """Make a folder of what a container needs for an upstream: a shell and its programs."""
     for name in ("bin", "tmp", "proc"):
         (root / name).mkdir(parents=True)
     shutil.copy(BUSYBOX, root / "bin/busybox")
     for name in ("sh", "grep", "sleep", "sed", "kill"):
         (root / "bin" / name).symlink_to("busybox")
-    subprocess.run(f"tar -C {root} -c . | docker import - {IMAGE}", shell=True, check=True)  # noqa: S602
+
+
+def import_image(root: Path, name: str) -> None:
+    """Make an image of what is in the folder."""
+    packed = f"tar -C {root} -c . | docker import - {name}"
+    subprocess.run(packed, shell=True, check=True, stdout=subprocess.DEVNULL)  # noqa: S602
 
 
 @pytest.fixture

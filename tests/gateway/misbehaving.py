@@ -1,12 +1,13 @@
 """An MCP server that does wrong when it is told to; it knows nothing but the standard library.
 
 With `--modern` it speaks 2026-07-28, and ends each subscription at once; with `--http` it does so
-over HTTP, where it announces no changes although it says that it does; with `--without-tools` it
-has none, with `--only-tools` nothing else.
+over HTTP, where it announces no changes although it says that it does (at a free port, or that of
+`--port=NUMBER`); with `--without-tools` it has none, with `--only-tools` nothing else.
 """
 
 import gzip
 import json
+import os
 import signal
 import sys
 import time
@@ -20,6 +21,7 @@ else:  # as a program, it finds only what stands beside it
     import misbehaving_tools as tools
 
 has_tools = "--without-tools" not in sys.argv
+SESSION = str(os.getpid())
 
 PERSON = {
     "message": "Who are you?",
@@ -151,13 +153,15 @@ class Web(BaseHTTPRequestHandler):
     """Streamable HTTP without streams: each answer is one JSON document."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.stay_away_if_wedged()
         if request["method"] == "initialize":
             tools.has_forgotten.clear()
-        if tools.has_forgotten.is_set():
+        is_unknown = self.headers.get("Mcp-Session-Id", SESSION) != SESSION
+        if is_unknown or tools.has_forgotten.is_set():
             error = {"code": -32001, "message": "Session 3f2a not found"}
             self.reply(404, json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode())
             return
@@ -181,7 +185,7 @@ class Web(BaseHTTPRequestHandler):
         self.send_response(status)
         if encoding:
             self.send_header("Content-Encoding", encoding)
-        self.send_header("Mcp-Session-Id", "one")
+        self.send_header("Mcp-Session-Id", SESSION)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -203,7 +207,8 @@ class Web(BaseHTTPRequestHandler):
 
 
 def serve() -> None:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Web)
+    named = [word.removeprefix("--port=") for word in sys.argv if word.startswith("--port=")]
+    server = ThreadingHTTPServer(("127.0.0.1", int(named[0]) if named else 0), Web)
     print(server.server_port, flush=True)  # noqa: T201
     server.serve_forever()
 
