@@ -53,7 +53,10 @@ class SaveCheckpoint(Request):
     description: Description = ""
     context: Annotated[
         Metadata,
-        Field(description="Key-value facts, such as branch; git_remote names the repository"),
+        Field(
+            description="Key-value facts, such as branch; git_remote, the output of "
+            "`git remote get-url origin`, names the project in every clone"
+        ),
     ] = {}
     tags: Labels = []
 

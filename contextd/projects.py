@@ -68,6 +68,14 @@ def paths_that_hold(caller: Caller, typed: str) -> list[str]:
     return sorted(paths, key=lambda path: (not path.startswith(typed), path))
 
 
+@completer(GIT_REMOTE_KEY)
+def remotes_that_hold(caller: Caller, typed: str) -> list[str]:
+    """Return git remotes that contain the typed text, those that start with it first."""
+    visible = Project.objects.visible_to(caller).filter(git_remote__icontains=typed)
+    remotes = [remote for remote in visible.values_list("git_remote", flat=True) if remote]
+    return sorted(remotes, key=lambda remote: (not remote.startswith(typed), remote))
+
+
 def resolve(caller: Caller, path: str, context: Mapping[str, str] | None = None) -> Project:
     """Return the project that `path` belongs to; create it if there is none.
 

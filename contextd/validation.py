@@ -129,7 +129,7 @@ GitRemote = Annotated[
     Text | None,
     Field(
         max_length=500,
-        description="URL of the clone's origin remote: finds what teammates saved in their clones",
+        description="Output of `git remote get-url origin`: names the project in every clone",
     ),
 ]
 Limit = Annotated[int, Clamp(1, 100), Field(description="Maximum number of results, 1 to 100")]

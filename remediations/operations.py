@@ -35,7 +35,10 @@ StackTrace = Annotated[
 ]
 Context = Annotated[
     Metadata,
-    Field(description="Key-value facts, such as versions and branch; values are kept as text"),
+    Field(
+        description="Key-value facts, such as versions and branch; values are kept as text. "
+        "git_remote, the output of `git remote get-url origin`, names the project in every clone"
+    ),
 ]
 Labels = Annotated[Tags, Field(description="Labels, up to 20 of 50 characters")]
 RemediationId = Annotated[RecordId, Field(description="Id of the remediation")]

@@ -12,9 +12,9 @@ from contextd.validation import (
     AbsolutePath,
     Clamp,
     Filled,
+    GitRemote,
     Notice,
     RecordId,
-    Text,
 )
 from repositories import conduct, services
 
@@ -142,12 +142,7 @@ class SearchRepository(Request):
     project_path: Annotated[
         AbsolutePath | None, Field(description="Only this project or repository")
     ] = None
-    git_remote: Annotated[
-        Text | None,
-        Field(
-            max_length=500, description="URL of the clone's origin remote, to identify the project"
-        ),
-    ] = None
+    git_remote: GitRemote = None
     top_k: Annotated[int, Clamp(1, 100), Field(description="Maximum number of files, 1 to 100")] = 5
     paths: Annotated[
         Globs,

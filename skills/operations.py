@@ -10,6 +10,7 @@ from contextd.operations import Rate, Request, Result, Written, operation
 from contextd.validation import (
     AbsolutePath,
     Filled,
+    GitRemote,
     Limit,
     Notice,
     Offset,
@@ -65,6 +66,7 @@ class CreateSkill(Request):
         AbsolutePath | None,
         Field(description="Limit it to this project (absolute path); by default all share it"),
     ] = None
+    git_remote: GitRemote = None
 
 
 class SkillCreated(Written):

@@ -117,17 +117,17 @@ def probe() -> None:
     has_records(Skill.objects.all(), "skills")
 
 
-def create(caller: Caller, *, project_path: str | None, **fields: Any) -> Saved:
+def create(
+    caller: Caller, *, project_path: str | None, git_remote: str | None, **fields: Any
+) -> Saved:
     """Create a skill that is usable at once, unless the caller's context requires review."""
     given = {**fields, "tags": list(dict.fromkeys(fields["tags"]))}
     wording = Wording.model_construct(**given, slug=slug_of(fields["name"]))
     package = packages.of_document(documents.write(wording))
     plan = Plan(wording=wording, package=package, asked=wording.version, note="")
-    return create_as_planned(caller, plan, lambda: _project_at(caller, project_path))
-
-
-def _project_at(caller: Caller, path: str | None) -> Project | None:
-    return projects.resolve(caller, path, {}) if path else None
+    remote = {projects.GIT_REMOTE_KEY: git_remote or ""}
+    project_of = partial(projects.resolve, caller, project_path or "", remote)
+    return create_as_planned(caller, plan, project_of if project_path else lambda: None)
 
 
 def create_as_planned(

@@ -14,6 +14,7 @@ from contextd.validation import (
     Clamp,
     ErrorMessage,
     Filled,
+    GitRemote,
     Limit,
     Metadata,
     Notice,
@@ -272,6 +273,7 @@ class RateDiagnosis(Request):
         AbsolutePath | None,
         Field(description="Project of that remediation; default: shared by all"),
     ] = None
+    git_remote: GitRemote = None
 
 
 class OfferedRemediation(Result):

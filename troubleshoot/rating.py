@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from contextd import limits, notes
+from contextd import limits, notes, projects
 from contextd.callers import Caller
 from contextd.errors import Invalid, NotAllowed, NotFound
 from contextd.models import get_record
@@ -38,6 +38,7 @@ def rate(
     fixed_by: str,
     save: bool,
     project_path: str | None,
+    git_remote: str | None,
 ) -> Rated:
     """Record feedback; a repetition counts once, and a changed rating replaces the former."""
     if save:
@@ -51,7 +52,7 @@ def rate(
         # After the remediation that may be rated with it: what was searched for is the diagnosis.
         notes.used(services.DIAGNOSIS, diagnosis.pk, None)
         notes.rated(helped=worked and rated is not None)
-    offer = offer_of(diagnosis) if fixed_by.strip() else None
+    offer = offer_of(diagnosis, git_remote) if fixed_by.strip() else None
     saved = _save(caller, diagnosis, offer, project_path) if offer and save else None
     return Rated(
         session_id=str(diagnosis.pk),
@@ -142,14 +143,15 @@ def _close(diagnosis: Diagnosis, worked: bool, fixed_by: str) -> None:
     diagnosis.save(update_fields=["verdicts", "status", "fixed_by", "updated_at"])
 
 
-def offer_of(diagnosis: Diagnosis) -> dict[str, Any]:
+def offer_of(diagnosis: Diagnosis, git_remote: str | None) -> dict[str, Any]:
     """The arguments for saving the fix."""
+    remote = {projects.GIT_REMOTE_KEY: git_remote} if git_remote else {}
     return {
         "error_message": diagnosis.error_message,
         "error_type": diagnosis.error_type or "Error",
         "solution": diagnosis.fixed_by,
         "stack_trace": diagnosis.stack_trace,
-        "context": diagnosis.facts,
+        "context": {**diagnosis.facts, **remote},
         "tags": diagnosis.tags,
     }
 

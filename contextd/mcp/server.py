@@ -39,6 +39,9 @@ INSTRUCTIONS = """\
 contextd remembers what coding sessions did, for you and your teammates. \
 At the start of a session call checkpoint_resume with the absolute path of the project: it \
 reports where the last session stopped. \
+Wherever you give the path of a project, also give what `git remote get-url origin` prints, as \
+git_remote or, where a tool has no such argument, as context.git_remote: then teammates find it \
+from their clones. \
 Call checkpoint_save at every milestone, before a risky change and before your context window \
 fills up: state what was done, why, and what comes next. \
 When an error stops you, call remediation_search before you debug it, troubleshoot when that finds \

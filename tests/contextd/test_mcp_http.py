@@ -67,12 +67,28 @@ def test_an_unknown_version_without_a_handshake_lists_the_known_ones(
     assert response.json()["error"]["data"]["supported"] == [MODERN_VERSION]
 
 
-def test_the_instructions_name_only_tools_that_exist(http: httpx2.Client) -> None:
+def test_the_instructions_name_only_tools_and_arguments_that_exist(http: httpx2.Client) -> None:
     listed = http.post("/mcp", **modern("tools/list")).json()["result"]["tools"]
     named = set(re.findall(r"\b[a-z]+_[a-z_]+\b", INSTRUCTIONS))
 
-    assert named
-    assert named <= {tool["name"] for tool in listed}
+    tools = {tool["name"] for tool in listed}
+    arguments = {name for tool in listed for name in tool["inputSchema"]["properties"]}
+    assert "checkpoint_resume" in named
+    assert named <= tools | arguments
+
+
+def test_the_instructions_ask_for_the_git_remote_that_every_tool_with_a_path_takes(
+    http: httpx2.Client,
+) -> None:
+    listed = http.post("/mcp", **modern("tools/list")).json()["result"]["tools"]
+    arguments = {tool["name"]: set(tool["inputSchema"]["properties"]) for tool in listed}
+    of_a_project = [name for name, given in arguments.items() if "project_path" in given]
+
+    assert "git remote get-url origin" in INSTRUCTIONS
+    assert "context.git_remote" in INSTRUCTIONS
+    assert [name for name in of_a_project if not arguments[name] & {"git_remote", "context"}] == [
+        "analytics_get"
+    ]
 
 
 def test_the_server_describes_itself(http: httpx2.Client) -> None:

@@ -143,10 +143,22 @@ async def test_a_prompt_contains_the_newest_checkpoint(server: Server, version: 
     assert prompt.name == "resume"
     assert [(one.name, one.required) for one in prompt.arguments or []] == [
         ("project_path", True),
+        ("git_remote", False),
         ("tag", False),
     ]
     assert "Wrote the tests" in text_of_prompt(newest)
     assert "Moved logins to OAuth" in text_of_prompt(tagged)
+
+
+async def test_a_prompt_contains_what_a_teammate_saved_in_another_clone(server: Server) -> None:
+    remote = "git@example.com:acme/shop.git"
+    async with over_http(server, VERSIONS[-1]) as session:
+        await save(session, "Ann was here", project_path="/work/a", context={"git_remote": remote})
+        resumed = await session.get_prompt(
+            "resume", {"project_path": "/home/ben/shop", "git_remote": remote}
+        )
+
+    assert "Ann was here" in text_of_prompt(resumed)
 
 
 def text_of_prompt(result: types.GetPromptResult) -> str:

@@ -119,6 +119,7 @@ COMPLETIONS = {
     ("ref/resource", "remediation://{remediation_id}", "remediation_id"): "{remediation}",
     ("ref/resource", "skill://{+path}", "path"): "project.{project}/tune-the-bells/SKILL.md",
     ("ref/prompt", "resume", "project_path"): FOREIGN,
+    ("ref/prompt", "resume", "git_remote"): "example.com/acme/secret",
     ("ref/prompt", "resume", "tag"): MARK,
 }
 

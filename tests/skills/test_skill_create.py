@@ -184,6 +184,16 @@ def test_a_skill_of_a_project_is_seen_where_that_is_granted(
     assert call("skill_get", id=secret).id == secret
 
 
+def test_a_clone_elsewhere_names_its_project_by_the_remote(call: Call, create: Create) -> None:
+    remote = "git@example.com:acme/shop.git"
+    create("release", project_path="/home/ann/shop", git_remote=remote)
+    create("review", project_path="/home/ben/shop", git_remote="https://example.com/acme/shop")
+
+    ann, ben = Skill.objects.order_by("pk")
+    assert ann.project is not None
+    assert ann.project == ben.project
+
+
 def test_nothing_is_made_in_a_project_that_is_not_granted(
     create: Create, stranger_to: StrangerTo
 ) -> None:

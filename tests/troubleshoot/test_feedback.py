@@ -8,6 +8,7 @@ import pytest
 from contextd import pipeline
 from contextd.callers import Caller
 from contextd.errors import Invalid, NotAllowed, NotFound
+from contextd.models import Project
 from remediations.models import Remediation
 from tests.conftest import Call
 from tests.troubleshoot.conftest import DISK_FULL, proceed
@@ -90,6 +91,25 @@ def test_the_fix_is_saved_on_request(call: Call, session: str) -> None:
     assert kept.project is not None
     assert Diagnosis.objects.get().remediation_id == kept.pk
     assert (rated.hypothesis, counts("disk-full")) == ("disk-full", (1, 0))
+
+
+def test_a_fix_is_saved_for_the_project_of_the_remote(call: Call, session: str) -> None:
+    remote = "https://example.com/acme/shop"
+    shop = Project.objects.create(name="shop", git_remote="example.com/acme/shop")
+
+    call(
+        "troubleshoot_feedback",
+        session_id=session,
+        worked=True,
+        fixed_by="Grew the volume",
+        save=True,
+        project_path="/home/ben/shop",
+        git_remote=remote,
+    )
+
+    kept = Remediation.objects.get()
+    assert kept.project == shop
+    assert kept.context["git_remote"] == remote
 
 
 def test_a_fix_that_is_saved_twice_by_a_session_is_seen_once(call: Call, session: str) -> None:
