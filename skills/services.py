@@ -334,11 +334,8 @@ def find(
     """Return the best matches by words and meaning among the skills the caller may use."""
     usable = Skill.objects.visible_to(caller).in_category(category).tagged(tags)
     found = search.find(query, domain=DOMAIN, projects=caller.projects, records=usable, limit=top_k)
-    matches = [
-        Match(skill, hit.score, hit.distance)
-        for hit, skill in search.with_records(found.hits, usable)
-    ]
-    return Matches(matches, found.notice)
+    hits = search.with_records(found.hits, usable)
+    return Matches([Match(skill, hit.score, hit.distance) for hit, skill in hits], found.notice)
 
 
 def listed(
