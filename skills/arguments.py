@@ -15,6 +15,8 @@ PLACES_OF_ALL = ("$ARGUMENTS", "${ARGUMENTS}")
 TEXT = "arguments"
 """The argument of a prompt that takes any text."""
 HINT = "argument-hint"
+MAX_CHARACTERS = 200_000
+"""The longest text that a skill and the arguments in its places may become."""
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _PLACE = re.compile(
     r"\$(?:ARGUMENTS\[(?P<index>\d{1,2})\]|(?P<position>\d{1,2})\b(?![.,]\d)"
@@ -78,7 +80,7 @@ def _listed(text: str) -> Any:
 def filled(content: str, asked: Sequence[Argument], given: Mapping[str, str]) -> str:
     """Replace `$name`, and by position `$0` and `$ARGUMENTS[0]`; append values without a place.
 
-    Raises Invalid for missing or unknown arguments.
+    Raises Invalid for missing or unknown arguments, and for a text longer than MAX_CHARACTERS.
     """
     _check(asked, given)
     texts = {one.name: given.get(one.name, "") for one in asked}
@@ -95,10 +97,22 @@ def filled(content: str, asked: Sequence[Argument], given: Mapping[str, str]) ->
         beyond = "" if place["index"] else place[0]  # without a word it may be a price
         return words[position][1] if position < len(words) else beyond
 
+    # A short text may have very many places, so it is measured before it is written.
+    _ensure_short(len(content) + sum(len(fill(place)) for place in _PLACE.finditer(content)))
     text = _PLACE.sub(fill, content)
     left = {name for position, (name, _) in enumerate(words) if position not in placed} - placed
     lines = [f"- {name}: {given[name]}" for name in given if name in left and ALL not in placed]
+    _ensure_short(len(text) + sum(map(len, lines)))
     return "\n".join([text.rstrip(), "", "Arguments:", *lines]) if lines else text
+
+
+def _ensure_short(length: int) -> None:
+    if length > MAX_CHARACTERS:
+        raise Invalid(
+            f"arguments make a text of {length:,} characters, at most {MAX_CHARACTERS:,} are"
+            " allowed: shorten them",
+            field="arguments",
+        )
 
 
 def _by_position(asked: Sequence[Argument], given: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """Skills as MCP prompts, with the arguments that they declare."""
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,26 @@ def test_a_prompt_that_cannot_be_had_says_why(
     error = say(http, prompt, **arguments)
     assert error["code"] == -32602
     assert message in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [("$0" * 25_000, 1), ("${a0}" * 5000, 1), ("$ARGUMENTS" * 5000, 50), ("Do it", 5)],
+)
+def test_arguments_that_would_make_a_huge_text_are_refused_before_it_is_written(
+    http: httpx2.Client, create: Create, content: str, names: int
+) -> None:
+    every = [f"a{number}" for number in range(names)]
+    create("one", content=content, metadata={"arguments": " ".join(every)})
+    typed = dict.fromkeys(every, "x" * 50_000)
+
+    tracemalloc.start()
+    error = say(http, "skill_one", **typed)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "arguments make a text of " in error["message"]
+    assert "at most 200,000 are allowed: shorten them" in error["message"]
+    assert peak < 50_000_000
 
 
 def test_a_list_of_arguments_may_come_through_the_tool(caller: Caller, create: Create) -> None:
