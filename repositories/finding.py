@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from django.db.models import Case, Q, QuerySet, TextField, Value, When
 from django.db.models.functions import Concat
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from contextd import projects, search
 from contextd.callers import Caller
@@ -176,7 +177,9 @@ def conditions_of(globs: Sequence[str]) -> list[tuple[bool, str]]:
             raise Invalid(f"paths has an invalid pattern: {error}", field="paths") from None
         if pattern.include is None or pattern.regex is None:
             raise Invalid(f"paths has {glob!r}, which matches nothing", field="paths")
-        found.append((pattern.include, _as_posix(pattern.regex.pattern)))
+        # PostgreSQL knows no atomic groups and needs none, since it does not backtrack.
+        expression, _ = GitIgnoreSpecPattern.pattern_to_regex(pattern.pattern)
+        found.append((pattern.include, _as_posix(expression)))
     return found
 
 

@@ -12,6 +12,8 @@ from pathlib import Path, PurePosixPath
 from repositories import rules
 
 MAX_BYTES = 1_000_000
+MAX_PATTERNS = 10_000
+MAX_PATTERN_CHARACTERS = 1000
 MAX_CACHED_FOLDERS = 10_000
 
 
@@ -93,11 +95,11 @@ def _patterns_in(file: Path) -> Sequence[Pattern]:
             return ()
         _ensure_readable(status)
         text = file.read_bytes().decode("utf-8-sig", errors="surrogateescape")
+        return [pattern for line in _lines(text) for pattern in _parsed(line)]
     except (FileNotFoundError, NotADirectoryError):
         return ()
     except OSError as error:
         raise OSError(error.errno, f"{file.name} cannot be read: {error.strerror}") from None
-    return [pattern for line in text.split("\n") for pattern in _parsed(line)]
 
 
 def _ensure_readable(status: os.stat_result) -> None:
@@ -107,6 +109,16 @@ def _ensure_readable(status: os.stat_result) -> None:
         raise OSError(errno.EINVAL, "it is not a file")
     if status.st_size > MAX_BYTES:
         raise OSError(errno.EFBIG, f"it is larger than {MAX_BYTES} bytes")
+
+
+def _lines(text: str) -> Sequence[str]:
+    """Return the lines with a pattern. Raises OSError for more than is matched in a short time."""
+    lines = [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
+    if len(lines) > MAX_PATTERNS:
+        raise OSError(errno.EFBIG, f"it has more than {MAX_PATTERNS:,} patterns")
+    if any(len(line) > MAX_PATTERN_CHARACTERS for line in lines):
+        raise OSError(errno.EFBIG, f"a pattern has more than {MAX_PATTERN_CHARACTERS:,} characters")
+    return lines
 
 
 def _parsed(line: str) -> Sequence[Pattern]:

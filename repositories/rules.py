@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from pathspec import GitIgnoreSpec
 
 from contextd import redaction
+from repositories.globs import Glob
 
 
 class Reason(StrEnum):
@@ -99,12 +100,12 @@ CLASSES = {
     "blank": " \t",
     "digit": "0-9",
     "lower": "a-z",
-    "punct": ":-@!-/{-~[-`",
+    "punct": ":-@!-.{-~[-`",
     "space": " \t\n\r\f\v",
     "upper": "A-Z",
     "xdigit": "0-9a-fA-F",
 }
-"""The character classes of git patterns, such as `[[:digit:]]`."""
+"""The character classes of git patterns, such as `[[:digit:]]`; none matches a `/`."""
 _EVERY_FOLDER_BELOW = re.compile(r"/\*\*/(?=[ \r]*$)")
 """A last `/**/`, which git takes for the folders below, and pathspec for the folder itself."""
 _BRACKETS = re.compile(r"\[[!^]?\]?(?:\[:\w+:\]|[^\]])*\]")
@@ -163,7 +164,8 @@ def patterns(globs: Iterable[str]) -> GitIgnoreSpec:
     """Parse lines as in .gitignore. Raises ValueError for one that is invalid in git."""
     below = (_EVERY_FOLDER_BELOW.sub("/**/*/", glob) for glob in globs)
     try:
-        return GitIgnoreSpec.from_lines(_BRACKETS.sub(_without_classes, glob) for glob in below)
+        lines = [_BRACKETS.sub(_without_classes, glob) for glob in below]
+        return GitIgnoreSpec.from_lines(lines, Glob, backend="simple")
     except re.error as error:
         raise ValueError(str(error)) from None
 

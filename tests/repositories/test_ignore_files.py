@@ -23,6 +23,9 @@ IGNORE_LINES = [
     "src\n!src/a.py\n",
     "\ufeff*.txt\n",
     "#\f*.py\n#\u2028*.txt\n*.md\r\n",
+    "**/s*/**/d*/**\n**/a/**/a/*\n",
+    "/**/a\n*b*t*t\n*[a-c]*[!x]?p*\n",
+    "src[!a]a.py\n*[[:punct:]]txt\nsrc[[:punct:]]a.py\n",
     "caf\xe9\r\n[z-\n!deep\n*.txt ",
 ]
 IGNORED_OR_NOT = [
@@ -68,10 +71,19 @@ def fill(file: Path) -> None:
     file.write_text("b.txt\n" + "#" * ignoring.MAX_BYTES)
 
 
+def repeat(line: str, times: int) -> Callable[[Path], None]:
+    def fill(file: Path) -> None:
+        file.write_text(f"#{'x' * 2000}\n" + line * times)
+
+    return fill
+
+
 UNKNOWN = [
     ("folder", ".gitignore", link_to_nothing),
     ("folder", ".gitignore", fill),
     ("folder", ".contextdignore", fill),
+    ("folder", ".gitignore", repeat("x\n", 10_001)),
+    ("clone", ".contextdignore", repeat("x", 1001)),
     ("clone", ".gitignore", link_to_nothing),
     ("clone", ".contextdignore", fill),
 ]
