@@ -1,6 +1,5 @@
 """Find skills in a folder or zip archive, and read them safely."""
 
-import lzma
 import os
 import stat
 import subprocess
@@ -22,10 +21,12 @@ MAX_ENTRIES = 50_000
 MAX_UNPACKED_BYTES = 256 * 1024 * 1024
 GIT_SECONDS = 30
 CORRUPT = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+    *(zipfile.BadZipFile, zlib.error),
     *(OSError, EOFError, ValueError, NotImplementedError),
 )
-"""Errors raised for a damaged archive, depending on its compression."""
+"""Errors raised for a damaged archive."""
+BOUNDED = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+"""Compressions of which no more is unpacked than is asked for."""
 VERSION_CONTROL = {".git", ".hg", ".svn"}
 """Names, in any case, that are never read."""
 GENERATED = {"__pycache__", "node_modules", ".venv", ".DS_Store"}
@@ -244,6 +245,12 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> PackageFile:
         raise Invalid(f"{member.filename} is a link; put the file itself there", field="files")
     if member.flag_bits & 0x1:
         raise Invalid(f"{member.filename} is encrypted", field="files")
+    if member.compress_type not in BOUNDED:
+        raise Invalid(
+            f"{member.filename} must be stored or compressed with deflate, as zip programs do"
+            " unless told otherwise",
+            field="files",
+        )
     if member.file_size > packages.MAX_BYTES:
         raise Invalid(f"{member.filename} has {member.file_size:,} bytes", field="files")
     try:
