@@ -4,12 +4,15 @@ from collections.abc import Collection
 from typing import Any, get_args
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from django.contrib.auth.signals import user_logged_in
 from django.db.models.signals import m2m_changed, post_delete, post_save
 from django.dispatch import receiver
+from django.http import HttpRequest
 
-from contextd import changes
+from contextd import changes, logins
 from contextd.bus import Kind
-from contextd.callers import Caller, Door, Principal
+from contextd.callers import DEFAULT_CONTEXT, Caller, Door, Principal
 from contextd.operations import Operation
 from contextd.signals import (
     entry_refused,
@@ -17,7 +20,7 @@ from contextd.signals import (
     serving_began,
     serving_ended,
 )
-from contexts import audit
+from contexts import audit, services
 from contexts.models import Context, Grant, Token
 
 
@@ -63,6 +66,14 @@ def announce_user(update_fields: Collection[str] | None = None, **signal: Any) -
     """Announce changed access, since inactive users lose theirs; ignore mere logins."""
     if update_fields is None or set(update_fields) != {"last_login"}:
         changes.announce_access()
+
+
+@receiver(user_logged_in)
+def select_context(request: HttpRequest, user: User, **signal: Any) -> None:
+    """Let the pages begin in a context that the user may enter."""
+    names = services.names_for(user.pk)
+    if names and DEFAULT_CONTEXT not in names:
+        request.session[logins.CONTEXT] = names[0]
 
 
 @receiver(serving_began)

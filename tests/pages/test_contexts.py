@@ -5,6 +5,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from checkpoints.models import Checkpoint
+from contextd import logins
 from contextd.models import Project
 from contexts.models import Context, Grant
 from skills.models import Skill
@@ -43,6 +44,15 @@ def test_the_pages_show_what_the_chosen_context_gives(client: Client, ann: User)
     assert "others" not in page
     assert client.get(f"/dashboard/records/checkpoint/{mine.pk}/").status_code == 200
     assert client.get(f"/dashboard/records/checkpoint/{other.pk}/").status_code == 404
+
+
+def test_a_login_selects_a_context_that_the_user_may_enter(client: Client, ann: User) -> None:
+    assert logins.CONTEXT not in client.session  # `default`
+    Context.objects.filter(name="default").update(is_open=False)
+    client.force_login(ann)
+
+    assert client.session[logins.CONTEXT] == "team"
+    assert client.get("/dashboard/").status_code == 200
 
 
 def test_the_data_are_those_of_the_chosen_context_too(client: Client, ann: User) -> None:
