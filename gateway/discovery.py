@@ -72,8 +72,13 @@ class Listed:
     problems: list[str] = field(default_factory=list)
 
 
+def key_of(kind: Kind) -> str:
+    """Return the part of a definition that names it."""
+    return _KEYS.get(kind, "name")
+
+
 def check(kind: Kind, raw: Iterable[Any]) -> Listed:
-    listed, key = Listed(), _KEYS.get(kind, "name")
+    listed, key = Listed(), key_of(kind)
     for number, one in enumerate(raw, start=1):
         definition = pinned(kind, one) if isinstance(one, dict) else {}
         name = definition.get(key)

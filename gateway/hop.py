@@ -1,37 +1,53 @@
-"""Requests from one process of contextd to another: JSON objects, one a line.
+"""MCP from one process of contextd to another: messages of 2026-07-28, one per line as on stdio.
 
-A request is `{"id", "method", "params"}`. What belongs to it carries its id: `progress`, any number
-of times, then `result` or `error`; and from the process that made it `cancel`. Neither side is
-distrusted, so nothing is validated here, which keeps a call quick.
+The sessions of the SDK would take several times the CPU (docs/adr/0006). The other side is trusted,
+so nothing that it sends is validated here.
 """
 
 import asyncio
 import contextlib
 import json
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextvars import Context
-from functools import partial
 from itertools import count
 from typing import Any
 
-from opentelemetry import context as telemetry_context
+from mcp.types import (
+    CLIENT_CAPABILITIES_META_KEY,
+    CLIENT_INFO_META_KEY,
+    PROTOCOL_VERSION_META_KEY,
+)
 from opentelemetry import propagate
 
+import contextd
+from contextd.mcp.lifecycle import CANCELLED
 from contextd.mcp.pipes import Lines
+
+VERSION = "2026-07-28"
+CALLER = "contextd/caller"
+"""The key in `_meta` of the caller that a process of contextd has admitted."""
+REFUSAL = "contextd/refusal"
+"""The key in `_meta` of the reason for which that caller answers no question."""
+OURSELVES: Mapping[str, Any] = {
+    PROTOCOL_VERSION_META_KEY: VERSION,
+    CLIENT_INFO_META_KEY: {"name": "contextd", "version": contextd.__version__},
+    # What the caller's client cannot answer is refused when it is asked.
+    CLIENT_CAPABILITIES_META_KEY: {
+        "elicitation": {"form": {}, "url": {}},
+        "sampling": {"context": {}, "tools": {}},
+    },
+}
+INPUT_REQUIRED = "input_required"
+PROGRESS = "notifications/progress"
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """More than the doors let in, and than an answer of an upstream becomes."""
 MAX_QUEUED_PROGRESS = 100
 CHUNK_BYTES = 64 * 1024
-UNEXPECTED = "the call failed inside the gateway; see its log"
 
 Message = dict[str, Any]
 Params = dict[str, Any]
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
-Handler = Callable[[Params, Report], Awaitable[dict[str, Any]]]
-
-logger = logging.getLogger(__name__)
 
 
 class Failed(Exception):
@@ -71,15 +87,15 @@ class Client:
         if self.has_ended:
             raise Unsent
         request_id = next(self._ids)
-        request = {"id": request_id, "method": method, "params": params, **current_trace()}
+        params = {**params, "_meta": meta_of(request_id, params, report)}
         inbox = self._inboxes[request_id] = asyncio.Queue()
         try:
             async with asyncio.timeout(seconds):
-                await write(self._writer, request)
+                await write(self._writer, {"id": request_id, "method": method, "params": params})
                 return await result_in(inbox, report)
         except (TimeoutError, asyncio.CancelledError):
             with contextlib.suppress(OSError):
-                send(self._writer, {"id": request_id, "cancel": True})
+                send(self._writer, {"method": CANCELLED, "params": {"requestId": request_id}})
             raise
         except OSError:
             raise Closed from None
@@ -88,9 +104,12 @@ class Client:
 
     async def _receive(self, reader: asyncio.StreamReader) -> None:
         try:
-            async for message in messages_from(reader):
-                inbox = self._inboxes.get(message["id"])
-                if inbox and ("progress" not in message or inbox.qsize() < MAX_QUEUED_PROGRESS):
+            async for line in lines_from(reader):
+                message = json.loads(line)
+                is_progress = message.get("method") == PROGRESS
+                concerned = message["params"]["progressToken"] if is_progress else message.get("id")
+                inbox = self._inboxes.get(concerned)
+                if inbox and (not is_progress or inbox.qsize() < MAX_QUEUED_PROGRESS):
                     inbox.put_nowait(message)
         finally:
             self._writer.close()
@@ -98,82 +117,45 @@ class Client:
                 inbox.put_nowait(None)
 
 
+def meta_of(request_id: int, params: Params, report: Report | None) -> dict[str, Any]:
+    """Return what the protocol wants to know of a request, and the trace of the caller."""
+    meta = {**OURSELVES, **params.get("_meta", {})}
+    if report:
+        meta["progressToken"] = request_id
+    propagate.inject(meta)
+    return meta
+
+
 async def result_in(
     inbox: "asyncio.Queue[Message | None]", report: Report | None
 ) -> dict[str, Any]:
     while message := await inbox.get():
         if "error" in message:
-            raise Failed(**message["error"])
+            raise failure_in(message["error"])
         if "result" in message:
             result: dict[str, Any] = message["result"]
             return result
         if report:
-            await report(*message["progress"])
+            step = message["params"]
+            await report(step["progress"], step.get("total"), step.get("message"))
     raise Closed
 
 
-async def serve(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handlers: Mapping[str, Handler]
-) -> None:
-    """Answer requests until the other side ends the connection; then cancel what still runs."""
-    running: dict[int, asyncio.Task[None]] = {}
-    try:
-        async for message in messages_from(reader):
-            request_id = message["id"]
-            if "cancel" not in message:
-                task = asyncio.create_task(answer(message, writer, handlers))
-                running[request_id] = task
-                task.add_done_callback(partial(forget, running, request_id))
-            elif request_id in running:
-                running[request_id].cancel()
-    finally:
-        for task in running.values():
-            task.cancel()
-        await asyncio.gather(*running.values(), return_exceptions=True)
+def failure_in(error: Message) -> Failed:
+    told = error.get("data")
+    details = told if isinstance(told, dict) else {}
+    return Failed(error["message"], details.get("category", "internal"), details.get("cause"))
 
 
-def forget(
-    running: "dict[int, asyncio.Task[None]]", request_id: int, task: "asyncio.Task[None]"
-) -> None:
-    del running[request_id]
-
-
-async def answer(
-    request: Message, writer: asyncio.StreamWriter, handlers: Mapping[str, Handler]
-) -> None:
-    request_id = request["id"]
-
-    async def report(done: float, total: float | None, message: str | None) -> None:
-        await write(writer, {"id": request_id, "progress": [done, total, message]})
-
-    try:
-        with continued(request.get("trace", {})):
-            result = await handlers[request["method"]](request["params"], report)
-        await write(writer, {"id": request_id, "result": result})
-    except OSError:
-        pass  # nobody waits for the answer any more
-    except Exception as error:
-        await write(writer, {"id": request_id, "error": as_error(error)})
-
-
-def as_error(error: Exception) -> dict[str, Any]:
-    if isinstance(error, Failed):
-        return {"message": error.message, "category": error.category, "cause": error.cause}
-    logger.error("a request failed", exc_info=error)
-    return {"message": UNEXPECTED}
-
-
-async def messages_from(reader: asyncio.StreamReader) -> AsyncIterator[Message]:
-    """Yield messages until the connection ends."""
+async def lines_from(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    """Yield lines until the connection ends."""
     lines = Lines(MAX_LINE_BYTES)
-    try:
+    with contextlib.suppress(OSError):
         while chunk := await reader.read(CHUNK_BYTES):
             for line in lines.feed(chunk):
                 if line is None:
                     return  # no process of ours writes such a line
-                yield json.loads(line)
-    except OSError:
-        return
+                yield line
 
 
 async def write(writer: asyncio.StreamWriter, message: Message) -> None:
@@ -192,26 +174,9 @@ def send(writer: asyncio.StreamWriter, message: Message) -> None:
 
 def as_line(message: Message) -> bytes:
     try:
-        line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        line = json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode() + b"\n"
     except (ValueError, RecursionError) as error:
         raise Failed(f"this cannot be written as JSON: {error}") from None
     if len(line) > MAX_LINE_BYTES:
         raise Failed(f"{len(line)} bytes are more than the {MAX_LINE_BYTES} of one message")
     return line
-
-
-def current_trace() -> dict[str, Any]:
-    """Return the trace of the caller as a part of a request, if there is one."""
-    carrier: dict[str, str] = {}
-    propagate.inject(carrier)
-    return {"trace": carrier} if carrier else {}
-
-
-@contextlib.contextmanager
-def continued(trace: Mapping[str, str]) -> Iterator[None]:
-    """Run the block as a part of the trace of the caller."""
-    token = telemetry_context.attach(propagate.extract(trace))
-    try:
-        yield
-    finally:
-        telemetry_context.detach(token)

@@ -1,12 +1,12 @@
-"""Connect processes that serve clients to the one that runs upstreams, over a socket.
+"""Connect processes that serve clients to the one that runs upstreams: MCP on a socket.
 
 When the connection ends, its calls fail; none is repeated.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextvars import Context
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from contextd.conversations import Conversation, Foreign
@@ -22,8 +22,8 @@ from contextd.errors import (
 from contextd.operations import RelayedToolResult
 from contextd.prompts import RelayedPrompt
 from contextd.resources import RelayedContents
-from gateway import answers, hop, offering, place, services
-from gateway.hop import Report
+from gateway import answers, hop, names, offering, place, services
+from gateway.hop import Params, Report
 from gateway.offering import Offer
 
 CONNECT_SECONDS = 5
@@ -38,7 +38,7 @@ async def call(
     offer: Offer, arguments: Mapping[str, Any], principal: str, conversation: Conversation
 ) -> RelayedToolResult:
     """Call the tool on behalf of the principal. Raises UpstreamFailed, TimedOut or Busy."""
-    params = {"name": offer.name, "arguments": dict(arguments)}
+    params = {"name": offer.canonical, "arguments": dict(arguments)}
     result = await exchange(offer, "tools/call", params, principal, conversation)
     if result.get("isError"):
         raise answers.failure(offer.canonical, result)
@@ -51,7 +51,7 @@ async def get_prompt(
     offer: Offer, arguments: Mapping[str, str], principal: str, conversation: Conversation
 ) -> RelayedPrompt:
     """Return the prompt rendered with the arguments. Raises as `call` does."""
-    params = {"name": offer.name, "arguments": dict(arguments)}
+    params = {"name": offer.canonical, "arguments": dict(arguments)}
     return answers.prompt(
         offer, await exchange(offer, "prompts/get", params, principal, conversation)
     )
@@ -59,7 +59,7 @@ async def get_prompt(
 
 async def read(offer: Offer, principal: str, conversation: Conversation) -> RelayedContents:
     """Return the contents of the resource. Raises as `call` does."""
-    params = {"uri": offer.name}
+    params = {"uri": names.address(offer.namespace, offer.name)}
     result = await exchange(offer, "resources/read", params, principal, conversation)
     return answers.contents(offer, result)
 
@@ -73,40 +73,42 @@ async def exchange(
 ) -> dict[str, Any]:
     """Return the raw result; relay the upstream's questions to the caller in the meantime."""
     found = {theirs: conversation.header(ours) for theirs, ours in offer.headers.items()}
-    asked: dict[str, Any] = {
-        "namespace": offer.namespace,
-        "method": method,
-        "name": offer.canonical,
-        "params": params,
-        "principal": principal,
-        "headers": {theirs: value for theirs, value in found.items() if value is not None},
-        "replied": list(conversation.replied),
-    }
-    result = await ask("ask", asked, offer.seconds, conversation.report)
-    while "result" not in result:
-        answer = {"held": result["held"], "principal": principal}
-        answer |= await reply_to(result["questions"], answer, conversation)
-        result = await ask("answer", answer, offer.seconds, conversation.report)
-    return cast(dict[str, Any], result["result"])
+    headers = {theirs: value for theirs, value in found.items() if value is not None}
+    caller = {hop.CALLER: {"principal": principal, "headers": headers}}
+    retry: Params = {"requestState": state} if (state := state_in(conversation.replied)) else {}
+    while True:
+        asked = {**params, "_meta": caller, **retry}
+        result = await ask(method, asked, offer.seconds, conversation.report)
+        if result.pop("resultType") != hop.INPUT_REQUIRED:
+            return result
+        retry = {"requestState": result["requestState"]}
+        retry |= await reply_to(result["inputRequests"], {**retry, "_meta": caller}, conversation)
+
+
+def state_in(replied: Collection[str]) -> str:
+    """Return the request state of the latest questions, which begins their keys."""
+    latest = next(reversed(list(replied)), "")
+    return latest.partition(".")[0]
 
 
 async def reply_to(
-    questions: Mapping[str, Any], held: Mapping[str, Any], conversation: Conversation
-) -> dict[str, Any]:
+    questions: Mapping[str, Any], open_call: Params, conversation: Conversation
+) -> Params:
     """Return the caller's replies, or the reason for having none."""
     put = {key: Foreign(one["method"], one.get("params") or {}) for key, one in questions.items()}
     try:
-        return {"replies": dict(await conversation.pass_on(put))}
+        return {"inputResponses": dict(await conversation.pass_on(put))}
     except (Unsupported, Declined) as refusal:
-        return {"refusal": refusal.message}
+        return {"_meta": {**open_call["_meta"], hop.REFUSAL: refusal.message}}
     except asyncio.CancelledError:
         # Also when the call is cancelled, which must not stop this.
-        await asyncio.shield(asyncio.create_task(ask("drop", dict(held), CONNECT_SECONDS)))
+        dropping = asyncio.create_task(ask("contextd/drop", open_call, CONNECT_SECONDS))
+        await asyncio.shield(dropping)
         raise
 
 
 async def ask(
-    method: str, params: dict[str, Any], seconds: float, report: Report | None = None
+    method: str, params: Params, seconds: float, report: Report | None = None
 ) -> dict[str, Any]:
     """Send one request to the gateway. Raises UpstreamFailed, TimedOut, Busy or Invalid."""
     client = await Line.of_this_loop().opened()
@@ -173,5 +175,5 @@ def control(action: str, namespace: str) -> str:
     Meant for commands and pages, which have no event loop.
     """
     seconds = offering.seconds_of_start(services.named(namespace))
-    asked = ask(action, {"namespace": namespace}, seconds)
+    asked = ask(f"contextd/{action}", {"namespace": namespace}, seconds)
     return str(asyncio.run(asked)["state"])

@@ -25,6 +25,12 @@ def canonical(namespace: str, name: str) -> str:
     return f"{namespace}:{name}"
 
 
+def parts_of_canonical(name: str) -> tuple[str, str]:
+    """Return the namespace and the upstream's own name."""
+    namespace, _, own = name.partition(":")
+    return namespace, own
+
+
 def address(namespace: str, uri: str) -> str:
     """Return our address for an upstream's resource or resource template."""
     return f"{ADDRESS}{namespace}/{uri}"

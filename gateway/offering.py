@@ -128,6 +128,24 @@ def readable(address: str) -> Offer:
     return as_offer(UpstreamFeature(upstream=upstream, kind=Kind.RESOURCE, name=uri, definition={}))
 
 
+def listed(kind: Kind) -> list[dict[str, Any]]:
+    """Return the definitions that clients see, under their canonical names or addresses."""
+    key = discovery.key_of(kind)
+    found = UpstreamFeature.objects.offered(kind)
+    return [{"name": one.name, **one.definition, key: str(one)} for one in found]
+
+
+def check_offered(kind: Kind, namespace: str, name: str) -> None:
+    """Raise NotFound for what clients do not see; a resource may be unlisted."""
+    if kind == Kind.RESOURCE:
+        readable(names.address(namespace, name))
+        return
+    known = UpstreamFeature.objects.offered(kind).filter(upstream__namespace=namespace, name=name)
+    if not known.exists():
+        shown = names.canonical(namespace, name)[: names.MAX_SHOWN_CHARACTERS]
+        raise NotFound(f"there is no {kind} {shown!r}")
+
+
 def take_in(upstream_id: int, kind: Kind, raw: Sequence[Any]) -> list[str]:
     """Save what an upstream lists; return problems and what needs a review.
 

@@ -54,7 +54,11 @@ def reply_to(request: Request) -> type[BaseModel]:
 
 def require(ctx: Context, question: Foreign) -> None:
     """Raise Unsupported unless the client declares support for such questions."""
-    offered = ctx.session.client_capabilities or ClientCapabilities()
+    check(ctx.session.client_capabilities or ClientCapabilities(), question)
+
+
+def check(offered: ClientCapabilities, question: Foreign) -> None:
+    """Raise Unsupported unless the capabilities include such questions."""
     is_for_model = question.method == "sampling/createMessage"
     answers = answers_for_model if is_for_model else answers_for_person
     if not answers(offered, question):

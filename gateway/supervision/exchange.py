@@ -2,11 +2,12 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from gateway import hop, names
 from gateway.hop import Report
 from gateway.supervision import failures
 
@@ -27,11 +28,17 @@ class Asked:
     """A request to an upstream, and the caller it is for."""
 
     method: str
-    name: str
-    """The name in error messages."""
+    namespace: str
+    own: str
+    """The upstream's own name or address of what is asked for."""
     params: Mapping[str, Any]
     principal: str
     headers: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """The name in error messages."""
+        return names.canonical(self.namespace, self.own)
 
 
 class Exchange:
@@ -62,20 +69,24 @@ class Exchange:
         self._task.add_done_callback(end)
 
     async def followed(self, report: Report) -> dict[str, Any]:
-        """Return the result as `result`, or the open questions. Raises Failed."""
+        """Return the result, or one that requires input. Raises Failed."""
         self._report = report
         try:
-            if not self._is_done:
+            if not self.is_done:
                 await self._turn.wait()
         except asyncio.CancelledError:
             await self.drop()
             raise
-        if self._task and self._is_done:
-            return {"result": self._result_of(self._task)}
-        return {"held": self.id, "questions": dict(self._questions)}
+        if self._task and self.is_done:
+            return self._result_of(self._task)
+        return {
+            "resultType": hop.INPUT_REQUIRED,
+            "inputRequests": dict(self._questions),
+            "requestState": self.id,
+        }
 
     @property
-    def _is_done(self) -> bool:
+    def is_done(self) -> bool:
         return self._task is not None and self._task.done()
 
     def _result_of(self, task: "asyncio.Task[dict[str, Any]]") -> dict[str, Any]:
@@ -130,11 +141,14 @@ class Exchange:
         if self._limit and not self._limit.expired():
             self._limit.reschedule(when)
 
-    def answer(self, replies: Replies, refusal: str) -> None:
+    def answer(self, replies: Replies, refusal: str = "") -> None:
+        """Answer the open questions; they stay open while a reply is missing."""
         waiting = self._replies
-        if waiting is None or waiting.done():
-            return  # it has been given up
+        if waiting is None or not (refusal or self._questions.keys() <= replies.keys()):
+            return
         self._turn.clear()
+        if waiting.done():
+            return  # it has been given up
         if refusal:
             waiting.set_exception(NotAnswered(refusal))
         else:
@@ -159,33 +173,22 @@ class Exchanges:
 
     async def follow(self, exchange: Exchange, report: Report) -> dict[str, Any]:
         outcome = await exchange.followed(report)
-        if "held" in outcome:
-            self._open[exchange.id] = exchange
-        else:
+        if exchange.is_done:
             self._open.pop(exchange.id, None)
+        else:
+            self._open[exchange.id] = exchange
         return outcome
 
     async def drop_all(self) -> None:
         await asyncio.gather(*(exchange.drop() for exchange in self._open.values()))
 
-    def replied_to(self, keys: Collection[str], principal: str, name: str) -> Exchange | None:
-        """Return the exchange whose questions had these keys."""
-        found = (self._open.get(key.partition(".")[0]) for key in keys)
-        return next((one for one in found if one and is_of(one, principal, name)), None)
-
-    def held(self, exchange_id: str, principal: str) -> Exchange:
-        """Return the caller's waiting exchange. Raises Failed."""
-        exchange = self._open.get(exchange_id)
-        if exchange is None or exchange.asked.principal != principal:
-            raise failures.unavailable("the call that asked has ended; make it again")
-        return exchange
+    def find(self, state: str, principal: str) -> Exchange | None:
+        """Return the caller's exchange with this request state."""
+        exchange = self._open.get(state)
+        return exchange if exchange and exchange.asked.principal == principal else None
 
 
 def forget_later(
     loop: asyncio.AbstractEventLoop, exchanges: dict[str, Exchange], exchange_id: str
 ) -> None:
     loop.call_later(HELD_SECONDS, exchanges.pop, exchange_id, None)
-
-
-def is_of(exchange: Exchange, principal: str, name: str) -> bool:
-    return (exchange.asked.principal, exchange.asked.name) == (principal, name)

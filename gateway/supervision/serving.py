@@ -8,83 +8,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
-from pydantic import BaseModel
 
 from contextd.embedded.processes import StartError
-from gateway import hop, place
-from gateway.hop import Handler, Params, Report
-from gateway.supervision.exchange import Asked
-from gateway.supervision.supervisor import Supervisor
+from gateway import place
+from gateway.supervision import answering
+from gateway.supervision.answering import Handler
 
 Admit = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 logger = logging.getLogger(__name__)
-
-
-class OfUpstream(BaseModel):
-    namespace: str
-
-
-class OfExchange(OfUpstream):
-    """A request for an upstream; `replied` holds the keys of the answered questions."""
-
-    method: str
-    name: str
-    params: dict[str, Any]
-    principal: str
-    headers: dict[str, str] = {}
-    replied: list[str] = []
-
-
-class OfAnswer(BaseModel):
-    held: str
-    principal: str
-    replies: dict[str, Any] = {}
-    refusal: str = ""
-
-
-def asked_by(params: OfExchange) -> Asked:
-    return Asked(
-        method=params.method,
-        name=params.name,
-        params=params.params,
-        principal=params.principal,
-        headers=params.headers,
-    )
-
-
-def build(supervisor: Supervisor) -> Mapping[str, Handler]:
-    """Return what answers each method."""
-    exchanges = supervisor.exchanges
-
-    async def ask(params: Params, report: Report) -> dict[str, Any]:
-        request = OfExchange.model_validate(params)
-        asked = asked_by(request)
-        exchange = exchanges.replied_to(request.replied, asked.principal, asked.name)
-        work = partial(supervisor.perform, request.namespace)
-        return await exchanges.follow(exchange or exchanges.begin(asked, work), report)
-
-    async def answer(params: Params, report: Report) -> dict[str, Any]:
-        given = OfAnswer.model_validate(params)
-        exchange = exchanges.held(given.held, given.principal)
-        exchange.answer(given.replies, given.refusal)
-        return await exchanges.follow(exchange, report)
-
-    async def drop(params: Params, report: Report) -> dict[str, Any]:
-        given = OfAnswer.model_validate(params)
-        await exchanges.held(given.held, given.principal).drop()
-        return {}
-
-    async def restart(params: Params, report: Report) -> dict[str, Any]:
-        return await supervisor.restart(OfUpstream.model_validate(params).namespace)
-
-    async def refresh(params: Params, report: Report) -> dict[str, Any]:
-        return await supervisor.refresh(OfUpstream.model_validate(params).namespace)
-
-    return {one.__name__: one for one in (ask, answer, drop, restart, refresh)}
 
 
 @asynccontextmanager
@@ -165,7 +99,7 @@ async def serve(
     try:
         if admit:
             await admit(reader, writer)
-        await hop.serve(reader, writer, handlers)
+        await answering.serve(reader, writer, handlers)
     except (place.Gone, ConnectionError):  # it only looked whether a gateway listens
         pass
     except (OSError, ValueError) as error:

@@ -77,7 +77,7 @@ class Supervisor:
     async def _clean_up(self) -> None:
         """End what upstreams left in containers that were since removed, moved or disabled."""
         try:
-            plans = await self._do(services.plans)
+            plans = await self.do(services.plans)
             left = transports.left(plans)
         except (ContextdError, OSError) as error:
             logger.warning("leftovers in containers are not removed: %s", error)
@@ -86,9 +86,11 @@ class Supervisor:
             uses = {use for use in left if use[0] == namespace}
             self._end_soon(namespace, give_up(uses, plans))
 
-    async def perform(self, namespace: str, exchange: Exchange) -> dict[str, Any]:
+    async def perform(self, exchange: Exchange) -> dict[str, Any]:
         """Return the upstream's answer. Raises Failed."""
-        return await self._act(namespace, lambda upstream: upstream.perform(exchange))
+        return await self._act(
+            exchange.asked.namespace, lambda upstream: upstream.perform(exchange)
+        )
 
     async def restart(self, namespace: str) -> dict[str, Any]:
         return await self._control(namespace, SupervisedUpstream.restart)
@@ -129,7 +131,7 @@ class Supervisor:
         """Start, stop and replace upstreams so that they are as in the database."""
         async with self._following:
             try:
-                plans = await self._do(services.plans)
+                plans = await self.do(services.plans)
             except ContextdError as error:
                 logger.warning("the upstreams keep running unchanged: %s", error.message)
                 return
@@ -172,7 +174,7 @@ class Supervisor:
 
     async def _save_state(self, pk: int) -> None:
         try:
-            await self._do(self._unsaved[pk])
+            await self.do(self._unsaved[pk])
         except ContextdError as error:
             logger.warning("the state of an upstream could not be saved: %s", error.message)
         else:
@@ -180,7 +182,7 @@ class Supervisor:
 
     async def take_in(self, plan: Plan, kind: Kind, listed: list[Any]) -> None:
         try:
-            problems = await self._do(partial(offering.take_in, plan.pk, kind, listed))
+            problems = await self.do(partial(offering.take_in, plan.pk, kind, listed))
         except Invalid as error:
             raise Lost(error.message) from None
         except ContextdError as error:
@@ -188,7 +190,8 @@ class Supervisor:
         for problem in problems:
             logger.warning("%s: %s", plan.namespace, problem)
 
-    async def _do(self, work: Callable[[], Outcome]) -> Outcome:
+    async def do(self, work: Callable[[], Outcome]) -> Outcome:
+        """Do work with the database. Raises ContextdError."""
         return await self._workers.run_safely("the gateway", work, seconds=DATABASE_SECONDS)
 
 

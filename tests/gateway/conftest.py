@@ -12,7 +12,7 @@ import pytest
 from contextd.mcp.workers import Workers
 from gateway import offering, services
 from gateway.models import Kind, State, Transport, Upstream
-from gateway.supervision import serving
+from gateway.supervision import methods, serving
 from gateway.supervision.processes import MARK, mark
 from gateway.supervision.supervisor import Supervisor
 from tests.conftest import Call
@@ -33,7 +33,7 @@ def gateway(transactional_db: None) -> Iterator[None]:
     async def run() -> None:
         workers = Workers(2)
         supervisor = Supervisor(workers)
-        async with serving.listening(serving.build(supervisor)):
+        async with serving.listening(methods.build(supervisor)):
             started.set()
             supervising = asyncio.create_task(supervisor.run())
             await end_requested.wait()

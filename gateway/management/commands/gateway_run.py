@@ -30,8 +30,9 @@ class Command(BaseCommand):
 
 async def run() -> None:
     """Run until a signal; then stop everything it started."""
+    from contextd.mcp.peers import Peers
     from contextd.mcp.workers import Workers
-    from gateway.supervision import processes, serving
+    from gateway.supervision import methods, processes, serving
     from gateway.supervision.supervisor import Supervisor
 
     end_requested = asyncio.Event()
@@ -40,7 +41,7 @@ async def run() -> None:
     workers = Workers(threads=2)
     supervisor = Supervisor(workers)
     try:
-        async with serving.listening(serving.build(supervisor)):
+        async with Peers().listening(), serving.listening(methods.build(supervisor)):
             processes.end_left()
             supervising = asyncio.create_task(supervisor.run())
             ending = asyncio.create_task(end_requested.wait())
