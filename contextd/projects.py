@@ -180,9 +180,9 @@ def _create(caller: Caller, root: str, remote: str | None) -> Project:
 def _not_held(caller: Caller, root: str) -> NotAllowed:
     """Return the same error whether or not such a project exists elsewhere."""
     return NotAllowed(
-        f"the context {caller.context!r} contains no project for {root}; if it knows the project "
-        f"by its git remote, send that as `context.{GIT_REMOTE_KEY}`, otherwise ask an admin to "
-        "add it",
+        f"the context {caller.context!r} contains no project for {root}; give the git remote of "
+        f"the clone (`{GIT_REMOTE_KEY}` or `context.{GIT_REMOTE_KEY}`), or ask an admin to add the "
+        "project",
         field="project_path",
     )
 

@@ -242,9 +242,9 @@ def test_a_caller_cannot_reach_a_project_it_does_not_see(caller: Caller) -> None
         with pytest.raises(NotAllowed) as refused:
             projects.resolve(stranger, path)
         assert refused.value.message == (
-            f"the context 'default' contains no project for {path}; if it knows the "
-            "project by its git remote, send that as `context.git_remote`, otherwise ask an admin "
-            "to add it"
+            f"the context 'default' contains no project for {path}; give the git "
+            "remote of the clone (`git_remote` or `context.git_remote`), or ask an admin to add "
+            "the project"
         )
 
 
