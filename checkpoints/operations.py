@@ -10,6 +10,7 @@ from checkpoints import services
 from contextd.callers import Caller
 from contextd.operations import Request, Result, Written, operation
 from contextd.validation import (
+    METADATA_LIMITS,
     AbsolutePath,
     Filled,
     GitRemote,
@@ -54,8 +55,8 @@ class SaveCheckpoint(Request):
     context: Annotated[
         Metadata,
         Field(
-            description="Key-value facts, such as branch; git_remote, the output of "
-            "`git remote get-url origin`, names the project in every clone"
+            description="Key-value facts, such as branch; git_remote, the output of `git remote "
+            f"get-url origin`, names the project in every clone. {METADATA_LIMITS}"
         ),
     ] = {}
     tags: Labels = []
@@ -88,7 +89,9 @@ class UpdateCheckpoint(Request):
     id: CheckpointId
     summary: Annotated[Summary | None, Field(description="New summary")] = None
     description: Annotated[Description | None, Field(description="New details")] = None
-    context: Annotated[Metadata | None, Field(description="New key-value facts")] = None
+    context: Annotated[
+        Metadata | None, Field(description=f"New key-value facts. {METADATA_LIMITS}")
+    ] = None
     tags: Annotated[Tags | None, Field(description="New labels")] = None
 
 

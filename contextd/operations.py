@@ -91,7 +91,7 @@ class Operation:
 
     @property
     def description(self) -> str:
-        return (self.request.__doc__ or "").strip()
+        return inspect.cleandoc(self.request.__doc__ or "")
 
     @property
     def canonical_name(self) -> str:

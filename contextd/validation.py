@@ -175,6 +175,7 @@ def StringMap(*, keys: int, key_length: int, value_length: int) -> Any:
 
 
 Metadata = StringMap(keys=50, key_length=50, value_length=1000)
+METADATA_LIMITS = "At most 50 facts, keys of 50 and values of 1,000 characters"
 Facts = StringMap(keys=100, key_length=50, value_length=500)
 
 

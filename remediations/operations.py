@@ -8,6 +8,7 @@ from pydantic import Field
 from contextd.callers import Caller
 from contextd.operations import Request, Result, Written, operation
 from contextd.validation import (
+    METADATA_LIMITS,
     AbsolutePath,
     Clamp,
     ErrorMessage,
@@ -37,7 +38,8 @@ Context = Annotated[
     Metadata,
     Field(
         description="Key-value facts, such as versions and branch; values are kept as text. "
-        "git_remote, the output of `git remote get-url origin`, names the project in every clone"
+        "git_remote, the output of `git remote get-url origin`, names the project in every clone. "
+        f"{METADATA_LIMITS}"
     ),
 ]
 Labels = Annotated[Tags, Field(description="Labels, up to 20 of 50 characters")]
@@ -89,7 +91,8 @@ class UpdateRemediation(Request):
         Solution | None, Field(description="New solution; another fix starts without ratings")
     ] = None
     context: Annotated[
-        Context | None, Field(description="New key-value facts; values are kept as text")
+        Context | None,
+        Field(description=f"New key-value facts; values are kept as text. {METADATA_LIMITS}"),
     ] = None
     tags: Annotated[Labels | None, Field(description="New labels")] = None
     severity: Annotated[

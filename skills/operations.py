@@ -178,7 +178,9 @@ class UpdateSkill(Request):
     ] = None
     expected_outcome: Annotated[wording.Outcome | None, Field(description="New outcome")] = None
     tags: Annotated[wording.Tags | None, Field(description="New labels")] = None
-    metadata: Annotated[wording.Metadata | None, Field(description="New key-value facts")] = None
+    metadata: Annotated[
+        wording.Metadata | None, Field(description="New key-value facts; limits as in skill_create")
+    ] = None
     note: Note = ""
 
 

@@ -98,7 +98,10 @@ _TAGS: TypeAdapter[list[str]] = TypeAdapter(Tags)
 Metadata = Annotated[
     Facts,
     AfterValidator(_no_field),
-    Field(description="Key-value facts, up to 100; `arguments` lists those of its prompt"),
+    Field(
+        description="Key-value facts; `arguments` lists those of its prompt. "
+        "At most 100 facts, keys of 50 and values of 500 characters"
+    ),
 ]
 
 

@@ -10,6 +10,7 @@ from contextd.callers import Caller
 from contextd.conversations import Conversation
 from contextd.operations import Rate, Request, Result, Written, operation
 from contextd.validation import (
+    METADATA_LIMITS,
     AbsolutePath,
     Clamp,
     ErrorMessage,
@@ -48,7 +49,10 @@ class Troubleshoot(Request):
         Text, Field(max_length=50_000, description="Stack trace or log around the error")
     ] = ""
     context: Annotated[
-        Metadata, Field(description="Facts such as versions, operating system, what changed")
+        Metadata,
+        Field(
+            description=f"Facts such as versions, operating system, what changed. {METADATA_LIMITS}"
+        ),
     ] = {}
     category: Annotated[
         CategoryName | None, Field(description="Suspected kind of cause, if any")
