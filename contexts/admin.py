@@ -22,7 +22,10 @@ from contexts import services, tokens
 from contexts.models import AuditEntry, Context, Grant, Token, Variable
 from contexts.rows import ContextRows
 
-GIVEN_BY_ADMINS = ["name", "all_projects", "projects", "calls_per_second", "calls_at_once"]
+GIVEN_BY_ADMINS = [
+    *("name", "all_projects", "projects", "calls_per_second", "calls_at_once"),
+    *("is_active", "is_open", "needs_review"),
+]
 
 
 def may_change(request: HttpRequest, context: Context | None) -> bool:
@@ -136,7 +139,7 @@ class ContextAdmin(Transferable, ModelAdmin[Context]):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Context | None = None) -> list[str]:
         fixed = GIVEN_BY_ADMINS if not may_change_all(request) else ["name"] if obj else []
-        return [*fixed, "is_active"] if is_default(obj) else fixed
+        return list({*fixed, "is_active"}) if is_default(obj) else fixed
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return super().has_module_permission(request) or may_change(request, None)

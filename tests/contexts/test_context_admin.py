@@ -176,6 +176,17 @@ def test_a_manager_cannot_add_projects_or_change_the_rate(manager: Client) -> No
     assert unchanged.calls_per_second is None
 
 
+def test_a_manager_cannot_switch_off_the_review_or_open_the_context(manager: Client) -> None:
+    Context.objects.filter(name="backend").update(needs_review=True)
+    sent = form(is_open="on")
+    del sent["is_active"]
+
+    assert manager.post(address_of("backend"), sent).status_code == 302
+
+    unchanged = Context.objects.get(name="backend")
+    assert (unchanged.needs_review, unchanged.is_open, unchanged.is_active) == (True, False, True)
+
+
 @pytest.mark.parametrize("name", ["frontend", "default"])
 def test_a_manager_of_one_context_changes_no_other(manager: Client, ann: User, name: str) -> None:
     before = (list(Context.objects.values()), list(Grant.objects.values()))
