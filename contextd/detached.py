@@ -61,14 +61,17 @@ def find(caller: Caller, call_id: str) -> DetachedCall:
     """Return one of the caller's own calls; a call whose process has ended has failed."""
     if unstorable(call_id):
         raise _no_such_call(call_id)
-    lost = DetachedCall.objects.filter(
-        pk=call_id, status=Status.WORKING, leased_until__lt=timezone.now()
-    )
-    lost.update(status=Status.FAILED, outcome=LOST, updated_at=timezone.now(), **UNSAID)
+    _fail_lost(DetachedCall.objects.filter(pk=call_id))
     found = DetachedCall.objects.of(caller).filter(pk=call_id).first()
     if found is None:
         raise _no_such_call(call_id)
     return found
+
+
+def _fail_lost(calls: QuerySet[DetachedCall]) -> None:
+    now = timezone.now()
+    lost = calls.filter(status=Status.WORKING, leased_until__lt=now)
+    lost.update(status=Status.FAILED, outcome=LOST, updated_at=now, **UNSAID)
 
 
 def _no_such_call(call_id: str) -> NotFound:
@@ -121,6 +124,8 @@ def renew(call_ids: Collection[str]) -> set[str]:
 
 
 def forget_expired() -> int:
+    """Delete expired calls, and the arguments of calls whose process has ended."""
+    _fail_lost(DetachedCall.objects.all())
     deleted, _ = DetachedCall.objects.filter(expires_at__lt=timezone.now()).delete()
     return deleted
 

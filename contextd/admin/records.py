@@ -208,7 +208,7 @@ class SessionAdmin(Exportable, NotEditable, ModelAdmin[Session]):
         "last_seen_at",
     ]
     list_filter = ["context", "protocol_version"]
-    search_fields = ["id", "principal", "user__username", "client_name"]
+    search_fields = ["id__exact", "principal", "user__username", "client_name"]
     actions = ["end_selected", *Exportable.actions]
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:

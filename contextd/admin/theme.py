@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import Model
+from django.db.models.constants import LOOKUP_SEP
 from django.forms.utils import pretty_name
 from django.http import HttpRequest, HttpResponse
 
@@ -93,9 +94,26 @@ class ModelAdmin(Themed, Saving[M]):
             return None
         return super().get_object(request, object_id, from_field)
 
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Permit only the list's columns and filters: others would reveal what pages hide."""
+        filters = map(name_of, self.get_list_filter(request))
+        permitted = {*map(str, self.get_list_display(request)), *filters}
+        is_permitted = lookup.partition(LOOKUP_SEP)[0] in permitted
+        return is_permitted and super().lookup_allowed(lookup, value, request)
+
     def log_changes(self, request: HttpRequest, records: Iterable[M], told: str) -> None:
         """Add an action on several records to the history of each."""
         LogEntry.objects.log_actions(request.user.pk or 0, list(records), CHANGE, told)
+
+
+def name_of(list_filter: Any) -> str:
+    """Return the parameter or the field of an entry of `list_filter`."""
+    match list_filter:
+        case (str(field), _):
+            return field
+        case str(field):
+            return field
+    return str(list_filter.parameter_name)
 
 
 class NotEditable:

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from contextd.admin.navigation import GROUPS
+from contextd.models import Session
 
 pytestmark = pytest.mark.django_db
 
@@ -86,3 +87,41 @@ def test_who_changed_what_is_told_with_the_time(admin_client: Client, admin_user
     assert "Added." in history
     assert "Reviewers" in everywhere
     assert admin_client.post(f"/admin/admin/logentry/{entry.pk}/delete/").status_code == 403
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "contextd/detachedcall/?arguments__password__startswith=a",
+        "contextd/detachedcall/?outcome__icontains=a",
+        "contextd/session/?id__startswith=a",
+        "contextd/session/?pk__startswith=a",
+        "contexts/token/?digest__startswith=a",
+        "auth/user/?password__startswith=a",
+        "admin/logentry/?user__password__startswith=a",
+    ],
+)
+def test_no_filter_reveals_a_hidden_field(admin_client: Client, address: str) -> None:
+    assert admin_client.get(f"/admin/{address}").status_code == 400
+
+
+def test_no_search_reveals_the_id_of_a_session(admin_client: Client) -> None:
+    session = Session.objects.create(
+        id="abcdef", client_name="editor", client_capabilities={}, context="default"
+    )
+
+    def found(words: str) -> list[Session]:
+        page: Any = admin_client.get("/admin/contextd/session/", {"q": words})
+        return list(page.context["cl"].result_list)
+
+    assert found("abc") == []
+    assert found("abcdef") == [session]
+
+
+def test_lists_are_filtered_by_columns_and_filters(admin_client: Client) -> None:
+    for address in (
+        "contextd/detachedcall/?status__exact=working&principal__startswith=user",
+        "skills/skill/?project__isnull=True&tag=auth&name=deploy",
+        "contexts/auditentry/?context=default&at__gte=2026-01-01T00:00Z",
+    ):
+        assert admin_client.get(f"/admin/{address}").status_code == 200

@@ -257,3 +257,19 @@ def test_expired_tasks_are_deleted(caller: Caller) -> None:
     assert detached.forget_expired() == 1
     with pytest.raises(NotFound):
         detached.find(caller, call.pk)
+
+
+def test_arguments_of_a_call_whose_process_has_ended_are_deleted(caller: Caller) -> None:
+    sent = {"password": "hunter2"}
+    lost, working = (
+        detached.begin(caller, operations.get("status"), Detached(), {}) for _ in range(2)
+    )
+    DetachedCall.objects.update(arguments=sent, replies=sent)
+    DetachedCall.objects.filter(pk=lost.pk).update(leased_until=timezone.now())
+
+    detached.forget_expired()
+
+    lost.refresh_from_db()
+    working.refresh_from_db()
+    assert (lost.status, lost.arguments, lost.replies) == (Status.FAILED, {}, {})
+    assert (working.status, working.arguments, working.replies) == (Status.WORKING, sent, sent)
