@@ -17,7 +17,7 @@ from contextd import limits, search
 from contextd.errors import Invalid, report_bug
 from contextd.jobs import Hold, Stopped
 from contextd.validation import replace_unstorable
-from repositories import listing, passages, roots
+from repositories import listing, passages, reading, roots
 from repositories.models import Repository, SourceFile
 from repositories.passages import Indexed
 from repositories.reading import Reader, Skipped, SourceText
@@ -139,6 +139,9 @@ class Run:
     def _read(self, path: str) -> SourceText | None:
         if path != replace_unstorable(path):
             self._tally.fail(replace_unstorable(path), "its name is not UTF-8")
+            return None
+        if not reading.is_inside(path):  # git lists what its index names, whatever that is
+            self._tally.fail(path, reading.LEADS_OUT)
             return None
         try:
             verdict = self._selection.verdict(path)

@@ -5,7 +5,7 @@ import errno
 import os
 import stat
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from repositories import rules
 from repositories.rules import Reason
@@ -25,6 +25,7 @@ _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | 
 # Non-blocking, since opening a pipe would wait for a writer.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _LINK_ERRORS = {errno.ELOOP, errno.EMLINK, errno.ENOTDIR}
+LEADS_OUT = "its path leads out of the folder"
 
 
 class Skipped(Exception):
@@ -43,6 +44,12 @@ class SourceText:
     text: str
     size: int
     modified_ns: int
+
+
+def is_inside(path: str) -> bool:
+    """Return whether the path is relative and plain: `..` leads out of a folder without a link."""
+    pure = PurePosixPath(path)
+    return str(pure) == path and not pure.is_absolute() and ".." not in pure.parts
 
 
 class Reader:
@@ -64,6 +71,8 @@ class Reader:
         return SourceText(path, text, status.st_size, status.st_mtime_ns)
 
     def _content(self, path: str) -> tuple[bytes, os.stat_result]:
+        if not is_inside(path):
+            raise PermissionError(errno.EPERM, LEADS_OUT)
         descriptor = _opened(self._root / path)
         try:
             status = os.fstat(descriptor)

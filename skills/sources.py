@@ -204,7 +204,11 @@ def _listed_by_git(folder: Path) -> list[Path] | None:
     if listed.returncode:
         reason = os.fsdecode(listed.stderr).strip()
         raise _unlisted(folder, reason)
-    paths = {folder / os.fsdecode(name) for name in listed.stdout.split(b"\0") if name}
+    names = [PurePosixPath(os.fsdecode(name)) for name in listed.stdout.split(b"\0") if name]
+    for name in names:  # git lists what its index names, whatever that is
+        if name.is_absolute() or ".." in name.parts:
+            raise _unlisted(folder, f"its index has the path {str(name)!r}, which leads out")
+    paths = {folder / name for name in names}
     if not paths and _git(folder, "check-ignore", "-q", ".").returncode == 0:
         return None
     return sorted(path for path in paths if path.is_symlink() or path.is_file())

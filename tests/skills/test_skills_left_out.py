@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from skills.models import SkillFile
+from tests.git_index import add_to_index
 from tests.skills.packages import content_of, document, skills, write, zipped
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,6 +34,21 @@ def test_nothing_is_taken_in_where_git_cannot_tell_what_it_ignores(
     assert out == ""
     assert "git cannot list which files" in err
     assert "not a git repository: /nowhere" in err
+
+
+@pytest.mark.parametrize("above", ["one/../..", "/etc"])
+def test_nothing_is_taken_in_where_the_index_of_git_leads_out_of_the_folder(
+    tmp_path: Path, warm_model: None, above: str
+) -> None:
+    clone = tmp_path / "clone"
+    write(clone / "one", {"SKILL.md": document("one")})
+    (tmp_path / "key").write_text("secret")
+    subprocess.run(["git", "init", "-q", clone], check=True)  # noqa: S607
+    add_to_index(clone, f"{above}/key")
+
+    out, err = skills("import", clone)
+    assert out == ""
+    assert f"its index has the path '{above}/key', which leads out" in err
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
