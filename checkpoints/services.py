@@ -8,7 +8,7 @@ from typing import Any, Literal
 from django.db.models import Count, F, Func
 
 from checkpoints.models import Checkpoint
-from contextd import limits, projects, search
+from contextd import guards, limits, operations, projects, search
 from contextd.callers import Caller
 from contextd.changes import announce
 from contextd.completions import completer
@@ -20,6 +20,8 @@ from repositories import services as repositories
 DOMAIN = "checkpoint"
 NEWEST = f"{DOMAIN}://recent"
 
+FILES_FOUND_BY = "repository_search"
+NO_FILES = f"Indexed files are left out: they need {FILES_FOUND_BY}, which you may not use here."
 NO_TAGS = "Files have no tags: omit the tags, or search for checkpoints."
 
 SHARE_OF_FILES = 2
@@ -168,7 +170,7 @@ def find(
     """Return the best matches by words and meaning among what the caller may see.
 
     Files, which have no tags, are at most half of the results unless a kind is given; a single
-    result may be a file.
+    result may be a file. Callers who may not search files get none.
     """
     within = caller.projects
     if project_path or git_remote:
@@ -184,7 +186,7 @@ def find(
     if kind == "checkpoint" or tags:
         return found
     most = limit if kind else max(1, limit // SHARE_OF_FILES)
-    return _together(found, _find_files(query, within, most), limit)
+    return _together(found, _find_files(caller, query, within, most), limit)
 
 
 def _find_checkpoints(
@@ -205,7 +207,9 @@ def _find_checkpoints(
     return Matches(matches, found.notice)
 
 
-def _find_files(query: str, within: frozenset[int] | None, limit: int) -> Matches:
+def _find_files(caller: Caller, query: str, within: frozenset[int] | None, limit: int) -> Matches:
+    if not guards.may_use(operations.get(FILES_FOUND_BY), caller):
+        return Matches([], NO_FILES)
     found = repositories.find_files(query, within, limit)
     return Matches(found.files, found.notice)
 

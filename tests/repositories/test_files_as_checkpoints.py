@@ -1,10 +1,12 @@
 """checkpoint_search finds indexed files too, as records of kind `file`."""
 
+import dataclasses
 from typing import Any
 
 import pytest
 
 from contextd import pipeline
+from contextd.callers import Caller, Entry
 from contextd.errors import NotFound
 from contextd.search.models import Coverage, Embedding
 from tests.conftest import Call, StrangerTo
@@ -61,6 +63,23 @@ def test_files_have_no_tags_as_the_notice_says(shop: Folder, call: Call) -> None
 
     assert found.results == []
     assert found.notice == "Files have no tags: omit the tags, or search for checkpoints."
+
+
+def test_callers_who_may_not_search_files_get_none_as_the_notice_says(
+    shop: Folder, caller: Caller
+) -> None:
+    notes = dataclasses.replace(caller, entry=Entry(tools=("checkpoint_*",)))
+
+    def search(**arguments: Any) -> Any:
+        return pipeline.call("checkpoint_search", {"query": "zeppelin fly", **arguments}, notes)
+
+    both, files, checkpoints = search(), search(kind="file"), search(kind="checkpoint")
+    assert [one.kind for one in both.results] == ["checkpoint"] * 2
+    assert files.results == []
+    assert files.notice == (
+        "Indexed files are left out: they need repository_search, which you may not use here."
+    )
+    assert (both.notice, checkpoints.notice) == (files.notice, None)
 
 
 def test_the_notice_counts_pending_passages_of_files_and_checkpoints(
