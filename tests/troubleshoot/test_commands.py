@@ -48,6 +48,16 @@ def test_what_does_not_is_left_alone(command: str) -> None:
     assert dangers(command) == ()
 
 
+def test_abbreviated_options_are_recognised() -> None:
+    for command in (
+        *("git push --forc", "git push --del origin v1", "git reset --har HEAD~1"),
+        *("git checkout --forc main", "git clean --for", "chown --recurs ann /etc"),
+        *("umount --laz /mnt", "wipefs --al /dev/sdb", "dpkg --pur nginx"),
+    ):
+        assert dangers(command), command
+    assert dangers("rm --recurs build") == dangers("rm --recursive build")
+
+
 def test_a_warning_says_what_is_lost() -> None:
     assert dangers("rm -rf build dist") == ("it deletes build dist with all that is in there",)
     assert dangers("git push --force") == (

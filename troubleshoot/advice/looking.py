@@ -38,13 +38,23 @@ _SUBCOMMANDS = {
 }
 # Programs that only look without these options.
 _UNLESS = {
-    "dmesg": {"-C", "-c", "-D", "-E", "-n", "--clear", "--read-clear", "--console-level"},
+    "dmesg": {
+        "-C", "-c", "-D", "-E", "-n", "--clear", "--console-level", "--console-off", "--console-on",
+        "--read-clear",
+    },
     "find": {
         "-delete", "-exec", "-execdir", "-fls", "-fprint", "-fprint0", "-fprintf", "-ok", "-okdir",
     },
     "git": {"-O", "--ext-diff", "--output"},
-    "journalctl": {"--flush", "--rotate", "--setup-keys", "--update-catalog"},
-    "kubectl": {"-s", "--kubeconfig", "--raw", "--server"},
+    "journalctl": {
+        "--cursor-file", "--flush", "--relinquish-var", "--rotate", "--setup-keys",
+        "--smart-relinquish-var", "--sync", "--update-catalog", "--vacuum-files", "--vacuum-size",
+        "--vacuum-time",
+    },
+    "kubectl": {"-s", "--cache-dir", "--kubeconfig", "--profile-output", "--raw", "--server"},
+    "lsof": {"-D"},
+    "npm": {"--cache", "--logs-dir"},
+    "pip": {"--cache-dir", "--log", "--log-file", "--python"},
     "sort": {"-o", "-T", "--compress-program", "--files0-from", "--output"},
     "ss": {"-D", "-K", "--diag", "--kill"},
     "systemctl": {"-H", "--host"},
@@ -77,7 +87,7 @@ def _is_allowed(invocation: Invocation) -> bool:
         return started is not None and _is_allowed(started)
     if arguments == ("--version",):
         return True
-    if invocation.options & _UNLESS.get(program, set()):
+    if invocation.uses(*_UNLESS.get(program, ())):
         return False
     # Options before the command of other programs may run or send something.
     words = rules.command_words(invocation) if program == "kubectl" else arguments

@@ -12,7 +12,7 @@ _NOTHING = "/dev/null"
 def removes_files(invocation: Invocation) -> str | None:
     if not invocation.operands:
         return None
-    if invocation.options & {"-r", "-R", "--recursive"}:
+    if invocation.uses("-r", "-R", "--recursive"):
         return f"it deletes {' '.join(invocation.operands)[:80]} with all that is in there"
     return f"it deletes {' '.join(invocation.operands)[:80]}"
 
@@ -25,7 +25,7 @@ def opens_wide(invocation: Invocation) -> str | None:
 
 
 def changes_owners(invocation: Invocation) -> str | None:
-    recursive = invocation.options & {"-R", "--recursive"}
+    recursive = invocation.uses("-R", "--recursive")
     system = any(re.fullmatch(r"/(?:etc|usr|bin|lib|var|opt)?/?", w) for w in invocation.operands)
     return "it changes the owner of system files" if recursive and system else None
 

@@ -18,14 +18,14 @@ _ON_NO_OTHER = "commits that are on no other branch are lost"
 
 def pushes(invocation: Invocation) -> str | None:
     given = tuple(word for word in invocation.arguments if not word.startswith("-o"))
-    options = Invocation("git", given).options
-    if "-n" in options:
+    push = Invocation("git", given)
+    if "-n" in push.options:
         return None
     words = [word for word in invocation.operands if word != "push"][1:]
-    forced = {"-f", "--force", "--mirror", "--force-with-lease"} & options
+    forced = push.uses("-f", "--force", "--mirror", "--force-with-lease")
     if forced or any(word.startswith("+") for word in words):
         return "it replaces history at the remote; commits of others may be lost"
-    if {"--delete", "-d", "--prune"} & options or any(word.startswith(":") for word in words):
+    if push.uses("--delete", "-d", "--prune") or any(word.startswith(":") for word in words):
         return "it deletes a branch or tag at the remote"
     return None
 
@@ -36,7 +36,7 @@ def checks_out(invocation: Invocation) -> str | None:
         return _ON_NO_OTHER
     creates = options & {"-b", "-t", "--orphan", "--track"}
     names_files = (len(words) > 1 and not creates) or any(map(_FILE.fullmatch, words))
-    forced = options & {"-f", "--force"} or {"--", "."} & set(invocation.arguments)
+    forced = invocation.uses("-f", "--force") or {"--", "."} & set(invocation.arguments)
     return UNCOMMITTED if forced or names_files else None
 
 
@@ -46,7 +46,7 @@ def restores(invocation: Invocation) -> str | None:
 
 
 def cleans(invocation: Invocation) -> str | None:
-    forced = {"-f", "--force"} & invocation.options and "-n" not in invocation.options
+    forced = invocation.uses("-f", "--force") and "-n" not in invocation.options
     return "files that git does not know are deleted" if forced else None
 
 

@@ -32,7 +32,7 @@ def always(what: str) -> Rule:
 
 def with_options(what: str, *options: str) -> Rule:
     """Match an invocation with one of these options."""
-    return lambda invocation: what if invocation.options & set(options) else None
+    return lambda invocation: what if invocation.uses(*options) else None
 
 
 def with_words(what: str, *phrases: str) -> Rule:

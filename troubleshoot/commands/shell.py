@@ -54,6 +54,15 @@ class Invocation:
                 found |= {argument, *(f"-{letter}" for letter in argument[1:])}
         return frozenset(found)
 
+    def uses(self, *options: str) -> bool:
+        """Return whether it has one of the options, which GNU programs and git let abbreviate.
+
+        `--outp=x` counts as `--output`.
+        """
+        given = self.options
+        started = {one for one in given if one.startswith("--") and len(one) > len("--")}
+        return any(option in given or any(map(option.startswith, started)) for option in options)
+
     @property
     def operands(self) -> tuple[str, ...]:
         behind = self.arguments[self._end_of_options + 1 :]
