@@ -1,5 +1,6 @@
 import dataclasses
 from array import array
+from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -14,9 +15,10 @@ from django.contrib.auth import hashers
 from django.core.cache import cache
 from django.core.management.commands import flush
 from django.test import override_settings
+from hypothesis import is_hypothesis_test
 
 from analytics import recording
-from contextd import changes, operations, pipeline, search
+from contextd import changes, garbage, operations, pipeline, search
 from contextd.bus import Change
 from contextd.callers import Caller, Entry
 from contextd.models import Project
@@ -39,26 +41,39 @@ class Call(Protocol):
 
 LONG_FILES = {"test_up.py", "test_conformance.py", "test_mcp_stdio.py", "test_main_pages.py"}
 OTHER_PROCESSES = {"server", "environment", "one_server"}
-MANY_EXAMPLES = {
-    *("test_redaction.py", "test_shipped_patterns.py", "test_ranking.py", "test_exactness.py"),
-    *("test_any_text.py", "test_any_command.py", "test_commands.py", "test_speed.py"),
-    *("test_isolation.py", "test_placeholders.py", "test_scoring.py", "test_filters.py"),
-}
+MEASURED_CASES = 2
+"""Of each parametrised test; further ones mostly run the same lines with other values."""
+MANY_EXAMPLES = {"test_shipped_patterns.py", "test_speed.py", "test_isolation.py"}
+"""Files with tests that run the same lines in loops."""
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start the longest files first, so that they do not delay the end of the run.
-
-    Measuring coverage doubles the CPU time. It is left out where the product runs in another
-    process, whose start decides whether that is measured, and where many examples run the same
-    lines.
-    """
+    """Start the longest files first, so that they do not delay the end of the run."""
     items.sort(key=lambda item: item.path.name not in LONG_FILES)
+    cases: Counter[str] = Counter()
     for item in items:
-        others = OTHER_PROCESSES.intersection(getattr(item, "fixturenames", ()))
-        if others or item.path.name in MANY_EXAMPLES:
+        function = item.nodeid.partition("[")[0]
+        cases[function] += 1
+        if cases[function] > MEASURED_CASES or is_costly_to_measure(item):
             item.add_marker(pytest.mark.no_cover)
+
+
+def is_costly_to_measure(item: pytest.Item) -> bool:
+    """Return whether to leave the test out of coverage, which doubles the CPU time.
+
+    This is so where the product runs in another process, whose start decides whether that is
+    measured, and where many examples run the same lines.
+    """
+    return (
+        not OTHER_PROCESSES.isdisjoint(getattr(item, "fixturenames", ()))
+        or item.path.name in MANY_EXAMPLES
+        or is_hypothesis_test(getattr(item, "obj", None))
+    )
+
+
+def pytest_collection_finish() -> None:
+    garbage.spare_imports()
 
 
 FILLED = """
