@@ -20,8 +20,8 @@ from mcp.types import (
 from opentelemetry import propagate
 
 import contextd
+from contextd.lines import LineSplitter
 from contextd.mcp.lifecycle import CANCELLED
-from contextd.mcp.pipes import Lines
 
 VERSION = "2026-07-28"
 CALLER = "contextd/caller"
@@ -149,7 +149,7 @@ def failure_in(error: Message) -> Failed:
 
 async def lines_from(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
     """Yield lines until the connection ends."""
-    lines = Lines(MAX_LINE_BYTES)
+    lines = LineSplitter(MAX_LINE_BYTES)
     with contextlib.suppress(OSError):
         while chunk := await reader.read(CHUNK_BYTES):
             for line in lines.feed(chunk):

@@ -16,8 +16,8 @@ from asgiref.sync import SyncToAsync
 from contextd import changes
 from contextd.bus import AccessChanged, CallsRecorded
 from contextd.errors import Busy, ContextdError, TimedOut
-from contextd.mcp.workers import Workers
 from contextd.signals import serving_ends
+from contextd.workers import Workers
 
 BEATS = 25.0
 """Seconds between queries without an announcement; also keeps proxies from timing out."""

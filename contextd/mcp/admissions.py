@@ -11,7 +11,7 @@ from contextd import auth, changes
 from contextd.auth import Admission, RequestIdentity
 from contextd.bus import AccessChanged
 from contextd.errors import ContextdError, NotAllowed, NotAuthenticated, NotFound
-from contextd.mcp.workers import Workers
+from contextd.workers import Workers
 
 CACHED_SECONDS = 1.0
 """Upper bound, in seconds, on staleness for changes that nobody announced, such as manual SQL."""

@@ -26,8 +26,8 @@ from contextd.conversations import Alone, Detached, F, Foreign, Form, Question, 
 from contextd.errors import Declined, Invalid, Unsupported
 from contextd.mcp import answers, foreign
 from contextd.mcp.tools import Context
-from contextd.mcp.workers import Workers
 from contextd.operations import Operation, Result
+from contextd.workers import Workers
 
 STEP_SECONDS = 30
 """Time limit for each piece of work that a waiting operation does in a thread."""

@@ -23,8 +23,8 @@ from contextd.mcp.audience import Audience, Reader
 from contextd.mcp.resources import Resources
 from contextd.mcp.streams import Streams
 from contextd.mcp.tools import Context, Renew
-from contextd.mcp.workers import Workers
 from contextd.validation import ensure_storable
+from contextd.workers import Workers
 
 # A burst of list changes ends after a quiet period or at the maximum duration.
 QUIET_SECONDS = 0.3

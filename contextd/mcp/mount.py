@@ -21,7 +21,7 @@ from contextd.mcp.peers import Peers
 from contextd.mcp.sender import Sender
 from contextd.mcp.sessions import Sessions
 from contextd.mcp.tools import Context
-from contextd.mcp.workers import Workers
+from contextd.workers import Workers
 
 METHODS = ("POST", "GET", "DELETE")
 MODERN_METHODS = ("POST",)

@@ -27,10 +27,10 @@ from contextd.errors import NotFound
 from contextd.mcp import pages
 from contextd.mcp.dialogue import answered
 from contextd.mcp.tools import CANONICAL, Context, Identify
-from contextd.mcp.workers import Workers
 from contextd.operations import Operation
 from contextd.prompts import Argument, GivenArguments, Offer, PromptText, RelayedPrompt
 from contextd.validation import ensure_storable
+from contextd.workers import Workers
 
 
 @dataclass(frozen=True, slots=True)

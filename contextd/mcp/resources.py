@@ -27,9 +27,9 @@ from contextd.callers import Caller
 from contextd.errors import Invalid, NotAllowed, NotFound
 from contextd.mcp.dialogue import answered
 from contextd.mcp.tools import Context, Identify
-from contextd.mcp.workers import Workers
 from contextd.operations import Operation, Result
 from contextd.resources import Contents, Listed, Listing, RelayedContents, Resource
+from contextd.workers import Workers
 
 NOT_FOUND_BEFORE_2026 = -32002
 MAX_OFFSET_DIGITS = 9

@@ -29,7 +29,7 @@ from contextd.mcp.skill_folders import SkillFolders
 from contextd.mcp.tasks import Tasks
 from contextd.mcp.tools import Context, Identify, Renew, Tools
 from contextd.mcp.waiting import WaitingCalls
-from contextd.mcp.workers import Workers
+from contextd.workers import Workers
 
 NAME = "contextd"
 

@@ -23,8 +23,8 @@ from contextd.mcp.held import Content, Held, process_that_asked
 from contextd.mcp.peers import Peers
 from contextd.mcp.sender import Sender
 from contextd.mcp.server import AnnouncingServer
-from contextd.mcp.workers import Workers
 from contextd.models import Session
+from contextd.workers import Workers
 
 HEADER: Final = "mcp-session-id"
 LAST_EVENT: Final = "last-event-id"

@@ -15,9 +15,9 @@ from contextd.mcp import pages
 from contextd.mcp.dialogue import answered
 from contextd.mcp.resources import as_listed
 from contextd.mcp.tools import Context, Identify
-from contextd.mcp.workers import Workers
 from contextd.operations import Operation, Result
 from contextd.skill_folders import Children, FolderPage, FoundFolder, Library
+from contextd.workers import Workers
 
 EXTENSION = "io.modelcontextprotocol/skills"
 PAGE_SIZE = 100

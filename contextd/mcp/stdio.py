@@ -19,7 +19,7 @@ from contextd.errors import ContextdError
 from contextd.mcp import answers, pipes, server, tools
 from contextd.mcp.peers import Peers
 from contextd.mcp.tools import Context
-from contextd.mcp.workers import Workers
+from contextd.workers import Workers
 
 logger = logging.getLogger(__name__)
 

@@ -39,10 +39,10 @@ from contextd.mcp.dialogue import (
     replies_of,
 )
 from contextd.mcp.tools import Context, Identify
-from contextd.mcp.workers import Workers
 from contextd.models import DetachedCall
 from contextd.operations import Operation
 from contextd.validation import unstorable
+from contextd.workers import Workers
 
 POLL_MILLISECONDS = 500
 RENEW_SECONDS = 5

@@ -27,8 +27,8 @@ from contextd import guards, operations, pipeline
 from contextd.callers import ABSENT, Caller
 from contextd.errors import ContextdError, NotFound
 from contextd.mcp import answers
-from contextd.mcp.workers import Workers
 from contextd.operations import Operation, Provided, Result
+from contextd.workers import Workers
 
 MAX_NAME_LENGTH = 200
 MAX_CACHED_TOOLS = 4096

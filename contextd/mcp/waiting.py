@@ -11,8 +11,8 @@ from contextd.mcp import dialogue
 from contextd.mcp.dialogue import Live, Rounds
 from contextd.mcp.tasks import Tasks
 from contextd.mcp.tools import Answer, Context
-from contextd.mcp.workers import Workers
 from contextd.operations import Operation
+from contextd.workers import Workers
 
 MAX_WAITING_CALLS = 1000
 MAX_WAITING_CALLS_PER_PRINCIPAL = 200

@@ -19,7 +19,7 @@ from django.conf import settings
 
 from contextd import logs
 from contextd.embedded import addresses, parent
-from contextd.mcp.pipes import Lines
+from contextd.lines import LineSplitter
 from gateway import policy, wire
 from gateway.lost import Hopeless, Lost
 from gateway.services import Plan
@@ -45,7 +45,7 @@ class Tail:
     def __init__(self, conceal: Callable[[str], str] = str, namespace: str = "upstream") -> None:
         self._lines: deque[str] = deque(maxlen=MAX_TAIL_LINES)
         self._conceal, self._namespace = conceal, namespace
-        self._stderr = Lines(MAX_STDERR_LINE_BYTES)
+        self._stderr = LineSplitter(MAX_STDERR_LINE_BYTES)
 
     def note(self, line: str) -> str:
         """Keep the line; return it as kept, without secrets and of limited length."""

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from contextd.errors import ContextdError, Invalid
-from contextd.mcp.workers import Workers
+from contextd.workers import Workers
 from gateway import offering, services
 from gateway.lost import Lost, Replaced, Unsaved
 from gateway.models import Kind, State

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 
+from contextd.lines import LineSplitter
 from contextd.mcp.lifecycle import ALREADY_INITIALIZED, NOT_INITIALIZED, Lifecycle
-from contextd.mcp.pipes import Lines, Unreadable, lines_of
+from contextd.mcp.pipes import Unreadable, lines_of
 from tests.plain_http import ENVELOPE, initialize, rpc
 
 READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
@@ -82,7 +83,7 @@ def test_lines_do_not_depend_on_chunks(lines: list[bytes], data: st.DataObject) 
     cuts = sorted({0, *places, len(content)})
     chunks = [content[start:end] for start, end in pairwise(cuts)]
 
-    assert list(fed(Lines(limit=100), chunks)) == lines
+    assert list(fed(LineSplitter(limit=100), chunks)) == lines
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
@@ -90,10 +91,10 @@ def test_only_the_line_that_is_too_long_is_refused(size: int) -> None:
     content = b"a\n" + b"x" * 50 + b"\nb\n"
     chunks = [content[start : start + size] for start in range(0, len(content), size)]
 
-    assert list(fed(Lines(limit=10), chunks)) == [b"a", None, b"b"]
+    assert list(fed(LineSplitter(limit=10), chunks)) == [b"a", None, b"b"]
 
 
-def fed(lines: Lines, chunks: Iterable[bytes]) -> Iterable[bytes | None]:
+def fed(lines: LineSplitter, chunks: Iterable[bytes]) -> Iterable[bytes | None]:
     for chunk in chunks:
         yield from lines.feed(chunk)
 

@@ -15,7 +15,7 @@ from contextd.callers import Caller, Entry
 from contextd.mcp.mount import Endpoint
 from contextd.mcp.server import build
 from contextd.mcp.tools import as_tool
-from contextd.mcp.workers import Workers
+from contextd.workers import Workers
 from tests.clients import MODERN_VERSION
 
 pytestmark = pytest.mark.anyio

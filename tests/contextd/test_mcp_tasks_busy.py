@@ -18,9 +18,9 @@ from contextd.detached import Status
 from contextd.mcp import tasks
 from contextd.mcp.tasks import Tasks
 from contextd.mcp.tools import Context
-from contextd.mcp.workers import Workers
 from contextd.models import DetachedCall
 from contextd.operations import Request, Result
+from contextd.workers import Workers
 
 pytestmark = [pytest.mark.anyio, pytest.mark.django_db(transaction=True)]
 

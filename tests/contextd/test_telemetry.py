@@ -20,10 +20,10 @@ from starlette.types import Message, Receive, Scope, Send
 from contextd import jobs, pipeline, telemetry
 from contextd.callers import Caller, Entry
 from contextd.errors import ContextdError
-from contextd.mcp.workers import Workers
 from contextd.models import Project
 from contextd.operations import Operation, Request, Result, operation
 from contextd.telemetry import process
+from contextd.workers import Workers
 from tests.conftest import Call
 from tests.contextd import asgi_client, probes
 from tests.contextd.collector import collecting, exporting

@@ -10,7 +10,7 @@ import pytest
 
 from contextd import limits
 from contextd.errors import Busy, NotFound, TimedOut
-from contextd.mcp.workers import Workers
+from contextd.workers import Workers
 
 pytestmark = [pytest.mark.anyio, pytest.mark.django_db(transaction=True)]
 

@@ -14,7 +14,7 @@ from contextd.bus import AccessChanged
 from contextd.callers import Entry, Principal
 from contextd.errors import NotAllowed
 from contextd.mcp.admissions import Admissions
-from contextd.mcp.workers import Workers
+from contextd.workers import Workers
 from contexts import services, tokens
 from contexts.models import Context, Permission, Token
 from tests.contexts.conftest import MakeContext, MakeToken, grant, make_project

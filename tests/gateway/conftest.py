@@ -9,7 +9,7 @@ from typing import Any
 import psutil
 import pytest
 
-from contextd.mcp.workers import Workers
+from contextd.workers import Workers
 from gateway import offering, services
 from gateway.models import Kind, State, Transport, Upstream
 from gateway.supervision import methods, serving

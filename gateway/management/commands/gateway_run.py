@@ -31,7 +31,7 @@ class Command(BaseCommand):
 async def run() -> None:
     """Run until a signal; then stop everything it started."""
     from contextd.mcp.peers import Peers
-    from contextd.mcp.workers import Workers
+    from contextd.workers import Workers
     from gateway.supervision import methods, processes, serving
     from gateway.supervision.supervisor import Supervisor
 

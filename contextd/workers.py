@@ -1,4 +1,4 @@
-"""The worker threads, the only place where the event loop runs synchronous Django code."""
+"""Bounded worker threads in which coroutines run synchronous Django code."""
 
 import asyncio
 import contextlib
