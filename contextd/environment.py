@@ -119,7 +119,8 @@ class Environment(BaseSettings):
     )
     llm_api: Literal["openai", "anthropic"] | None = Field(
         None,
-        description="Its API. Unset: `anthropic` for anthropic.com, otherwise `openai`.",
+        description="API of the language model: `openai` or `anthropic`. "
+        "Unset: `anthropic` for anthropic.com, otherwise `openai`.",
     )
     allowed_hosts: Annotated[list[HostName], NoDecode] = Field(
         [],
@@ -181,7 +182,8 @@ class Environment(BaseSettings):
     gateway_token: SecretKey | None = Field(
         None,
         validate_default=True,
-        description="Shared secret of such a connection; 32 characters or more.",
+        description="Secret that a gateway on another host and contextd share; "
+        "32 characters or more.",
     )
     gateway_message_mb: Annotated[int, whole_number(1, 32)] = Field(
         4,
@@ -227,7 +229,7 @@ class Environment(BaseSettings):
     )
     rate_limits: Switch = Field(
         "on",
-        description="`off` is for benchmarks.",
+        description="`off`: no rate limits; for benchmarks only.",
     )
     workers: Annotated[int, whole_number(1, 100)] = Field(
         8,

@@ -41,16 +41,7 @@ def page(outcomes: list[Outcome]) -> str:
             for outcome in outcomes
         ),
     ]
-    return "\n".join([INTRODUCTION, *totals, *map(section, outcomes)]) + "\n"
-
-
-def section(outcome: Outcome) -> str:
-    rows = [
-        f"| {scenario.name} | {scenario.passed} | {scenario.failed} | {scenario.unscored or ''} |"
-        for scenario in outcome.scenarios
-    ]
-    head = ["| scenario | passed | failed | not scored |", "|---|---|---|---|"]
-    return "\n".join([f"\n## {outcome.run.title}\n", *head, *rows])
+    return "\n".join([INTRODUCTION, *totals]) + "\n"
 
 
 def main() -> None:

@@ -10,7 +10,6 @@ from tests.node import node
 SECONDS = 180
 SCENARIO = re.compile(r"^[✓✗] (?P<name>[\w-]+): (?P<passed>\d+) passed, (?P<failed>\d+) failed")
 ALONE = re.compile(r"^Passed: (?P<passed>\d+)/\d+, (?P<failed>\d+) failed", re.MULTILINE)
-UNSCORED = re.compile(r"^  [✓✗] (?P<name>[\w-]+) \((?P<reason>[\w-]+)\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +58,6 @@ class Scenario:
     name: str
     passed: int
     failed: int
-    unscored: str | None
-    """Why it does not count for that revision, as the suite says; None when it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +84,9 @@ def conduct(run: Run, url: str) -> Outcome:
     if run.alone:
         return conduct_one_by_one(run, url)
     output = printed(run, url, *run.arguments)
-    lines = output.splitlines()
-    unscored = {found["name"]: found["reason"] for line in lines if (found := UNSCORED.match(line))}
     scenarios = [
-        Scenario(
-            found["name"], int(found["passed"]), int(found["failed"]), unscored.get(found["name"])
-        )
-        for line in lines
+        Scenario(found["name"], int(found["passed"]), int(found["failed"]))
+        for line in output.splitlines()
         if (found := SCENARIO.match(line))
     ]
     return Outcome(run, scenarios, output)
@@ -102,7 +95,7 @@ def conduct(run: Run, url: str) -> Outcome:
 def conduct_one_by_one(run: Run, url: str) -> Outcome:
     outputs = {name: printed(run, url, "--scenario", name) for name in run.alone}
     scenarios = [
-        Scenario(name, int(found["passed"]), int(found["failed"]), "extension")
+        Scenario(name, int(found["passed"]), int(found["failed"]))
         for name, output in outputs.items()
         if (found := ALONE.search(output))
     ]
