@@ -1,7 +1,7 @@
 """Resources that can be read by address, such as `checkpoint://7`: apps' `resources.py`."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Annotated, Any, Protocol, TypeVar
@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import Field
 
-from contextd.callers import Caller
+from contextd.callers import Caller, matches
 from contextd.conversations import Conversation
 from contextd.errors import NotAllowed, NotFound
 from contextd.operations import Operation, Request, Result, reader
@@ -19,6 +19,8 @@ MAX_ADDRESS_LENGTH = 2000
 PAGE_SIZE = 50
 _VARIABLE = re.compile(r"\{(\+?\w+)\}")
 _QUERY = re.compile(r"\{\?[\w,]+\}$")
+_QUERY_OF_GLOB = re.compile(r"\?(?=\w+=|\*$)")
+"""Begins a query in a glob, such as `?tag=*`; elsewhere in it, `?` stands for any character."""
 _EXPRESSION = re.compile(r"\{[+?]?([\w,]+)\}")
 
 
@@ -135,8 +137,7 @@ def resource(
 
         @wraps(read)
         def handler(caller: Caller, request: ReadResource) -> Contents:
-            address, _, _ = request.uri.partition("?")
-            check(caller, *forms(template), address, request.uri)
+            check(caller, forms(template), request.uri)
             query, variables = parts_of(request.uri, pattern)
             ensure_storable({**variables, **query})
             return contents_of(read(caller, query, **variables), request.uri, mime_type)
@@ -188,13 +189,37 @@ def contents_of(found: str | File, uri: str, mime_type: str) -> Contents:
         return Contents(uri=uri, mime_type=found.mime_type, blob=found.content)
 
 
-def check(caller: Caller, *names: str) -> None:
-    """Raise NotAllowed unless the caller's context contains a name: an address or its template."""
-    if not caller.entry.has_resource(*names):
+def check(caller: Caller, templates: Sequence[str], *uris: str) -> None:
+    """Raise NotAllowed unless the caller's context contains a template or one of the addresses."""
+    if not contains(caller, templates, *uris):
+        name = (*templates, *uris)[-1]
         raise NotAllowed(
-            f"the context {caller.context!r} does not contain the resource {names[-1]}",
+            f"the context {caller.context!r} does not contain the resource {name}",
             context=caller.context,
         )
+
+
+def contains(caller: Caller, templates: Sequence[str], *uris: str) -> bool:
+    """Return whether the caller's context contains a template or one of the addresses.
+
+    Globs match an address with any query, so that no query can make an address match.
+    """
+    globs = caller.entry.resources
+    return caller.entry.has_resource(*templates) or any(
+        _covers(glob, uri) for glob in globs for uri in uris
+    )
+
+
+def _covers(glob: str, uri: str) -> bool:
+    address, _, query = uri.partition("?")
+    of_address, of_query = split_glob(glob)
+    return matches(address, [of_address]) and matches(query, [of_query])
+
+
+def split_glob(glob: str) -> tuple[str, str]:
+    """Return the globs for the address and for its query, which is `*` without one."""
+    of_address, *of_query = _QUERY_OF_GLOB.split(glob, maxsplit=1)
+    return of_address, "".join(of_query) or "*"
 
 
 def forms(template: str) -> tuple[str, str]:
@@ -208,9 +233,7 @@ def listing_of(template: str, listed: Lister, timeout: float) -> Operation:
         found = listed(caller, offset=request.offset, limit=PAGE_SIZE + 1)
         has_more = len(found) > PAGE_SIZE
         return Listing(
-            resources=[
-                one for one in found[:PAGE_SIZE] if caller.entry.has_resource(template, one.uri)
-            ],
+            resources=[one for one in found[:PAGE_SIZE] if contains(caller, [template], one.uri)],
             next_offset=request.offset + PAGE_SIZE if has_more else None,
         )
 
@@ -252,7 +275,7 @@ def installed() -> list[Resource]:
 def templates(caller: Caller) -> list[Listed]:
     """Return the templates of other servers that the caller's context contains."""
     found = [(one.template, form) for one in installed() for form in forms_of(one, caller)]
-    return [form for template, form in found if caller.entry.has_resource(template, form.uri)]
+    return [form for template, form in found if contains(caller, [template], form.uri)]
 
 
 def forms_of(resource: Resource, caller: Caller) -> list[Listed]:

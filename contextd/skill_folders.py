@@ -81,17 +81,17 @@ def provide(
 
     def list_folders(caller: Caller, request: ListFolders) -> FolderPage:
         folders, total = listed(caller, request.start, request.count)
-        held = [one for one in folders if caller.entry.has_resource(template, one.uri)]
+        held = [one for one in folders if resources.contains(caller, [template], one.uri)]
         return FolderPage(skills=held, total=total)
 
     def get_folder(caller: Caller, request: ReadResource) -> FoundFolder:
-        resources.check(caller, template, request.uri)
+        resources.check(caller, [template], request.uri)
         return FoundFolder(skill=found(caller, request.uri))
 
     def open_folder(caller: Caller, request: ReadResource) -> Children:
         # A glob such as `skill://code-review/*` also covers the folder itself.
         document = f"{request.uri}/{DOCUMENT}"
-        resources.check(caller, template, f"{request.uri}/", document, request.uri)
+        resources.check(caller, [template], f"{request.uri}/", document, request.uri)
         return Children(resources=children(caller, request.uri))
 
     _library = Library(

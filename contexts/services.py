@@ -233,8 +233,9 @@ def is_tool(glob: str) -> bool:
 def is_resource(glob: str) -> bool:
     """Return whether a resource has this form; whether something is at the address can change."""
     some = Entry(resources=(glob,))
+    address, _ = resources.split_glob(glob)
     return any(
-        some.has_resource(one.template) or one.pattern.fullmatch(glob)
+        some.has_resource(one.template) or one.pattern.fullmatch(address)
         for one in resources.installed()
     )
 

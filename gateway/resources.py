@@ -1,15 +1,19 @@
 """Upstream resources: `upstream://NAMESPACE/` followed by the upstream's own address."""
 
+import re
 from functools import partial
+from urllib.parse import unquote
 
 from contextd import resources
 from contextd.callers import Caller
 from contextd.conversations import Conversation
+from contextd.errors import Invalid
 from contextd.resources import Listed, ReadResource, RelayedContents
 from gateway import names, offering
 from gateway.offering import OfferedResource
 
 TEMPLATE = f"{names.ADDRESS}{{namespace}}/{{+uri}}"
+_SEPARATOR = re.compile(r"[/\\?#]")
 READ_TIMEOUT_SECONDS = 600
 """Seconds one read may take; the upstream's own limit is shorter."""
 
@@ -20,9 +24,23 @@ async def read(
     """Read a resource of another MCP server."""
     from gateway import link  # the SDK takes seconds to import; only reads need it
 
-    resources.check(caller, TEMPLATE, request.uri)
+    ensure_plain(request.uri)
+    resources.check(caller, [TEMPLATE], request.uri)
+    resources.check(caller, [TEMPLATE, request.uri])  # a query may name something else there
     offer = await conversation.do(partial(offering.readable, request.uri))
     return await link.read(offer, caller.principal, conversation)
+
+
+def ensure_plain(uri: str) -> None:
+    """Raise Invalid for `.` and `..` in an address, which would lead past the globs of a context.
+
+    They count in any encoding, since it is unknown how often the upstream decodes them.
+    """
+    decoded = uri
+    while (once_more := unquote(decoded)) != decoded:
+        decoded = once_more
+    if {".", ".."} & set(_SEPARATOR.split(decoded)):
+        raise Invalid("uri must not contain . or .. between slashes", field="uri")
 
 
 def listed(caller: Caller, *, offset: int, limit: int) -> list[Listed]:

@@ -80,7 +80,7 @@ def complete(params: CompleteRequestParams, caller: Caller) -> Completion:
     if operation.waits:  # a prompt of another server, whose arguments are unknown here
         return Completion([], 0)
     if operation.kind == "resource":
-        resources.check(caller, *resources.forms(operation.name))
+        resources.check(caller, resources.forms(operation.name))
     limits.throttle(operation, caller)
     ensure_storable({"value": params.argument.value})
     if params.argument.name not in argument_names(operation, caller):

@@ -185,6 +185,7 @@ def test_probable_mistakes_are_found(capsys: pytest.CaptureFixture[str]) -> None
         "--resources",
         "checkpoint://7*",
         "checkpoint://*",
+        "checkpoint://recent?tag=*",
         "checkpoint:*",
         "chekpoint://*",
         "--prompts",

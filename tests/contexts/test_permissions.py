@@ -175,6 +175,16 @@ def in_context(caller: Caller, entry: Entry) -> Caller:
         (("checkpoint://7",), "checkpoint://8", False),
         (("checkpoint://{checkpoint_id}",), "checkpoint://7", True),
         (("skill://*",), "checkpoint://7", False),
+        (("skill://*/SKILL.md",), "skill://deploy/SKILL.md?x=1", True),
+        (("skill://*/SKILL.md",), "skill://deploy/keys.sh?/SKILL.md", False),
+        (("skill://*?/SKILL.md",), "skill://deploy/keys.sh?/SKILL.md", False),
+        (("skill://*/SKILL.md",), "skill://deploy/keys.sh?x=/SKILL.md", False),
+        (("skill://deplo?/*",), "skill://deploy/SKILL.md", True),
+        (("remediation://?",), "remediation://7?x=1", True),
+        (("remediation://7?x=*",), "remediation://7?x=1", True),
+        (("remediation://7?*",), "remediation://7?x=1", True),
+        (("remediation://7?x=1",), "remediation://7?x=2", False),
+        (("remediation://*?x=1",), "remediation://7?y=2?x=1", False),
     ],
 )
 def test_resources_are_held_by_address_or_form_or_glob(

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from mcp import ClientSession, MCPError, types
 
-from contextd import prompts, resources
+from contextd import pipeline, prompts, resources
 from contextd.callers import Caller, Entry
+from contextd.errors import Invalid, NotAllowed
 from contexts.models import AuditEntry, Context
 from contexts.services import mistakes
 from gateway import offering, services
@@ -106,6 +107,40 @@ def test_contexts_choose_them(upstream: Upstream, caller: Caller) -> None:
     assert [one.name for one in prompts.offers(outside) if "__" in one.name] == []
     assert listed(outside) == []
     assert resources.templates(outside) == []
+
+
+OUTSIDE = [
+    "upstream://odd/file:///srv/public/../private/x",
+    "upstream://odd/file:///srv/public/%2e%2E/private/x",
+    "upstream://odd/file:///srv/public/%252e%252e%252fprivate/x",
+    "upstream://odd/file:///srv/public/..\\private/x",
+    "upstream://odd/file:///srv/public/./x",
+    "upstream://odd/file:///srv/public/x?/../../private/x",
+]
+
+
+@pytest.mark.parametrize("uri", OUTSIDE)
+def test_no_address_leads_past_the_globs_of_a_context(
+    upstream: Upstream, caller: Caller, uri: str
+) -> None:
+    inside = replace(caller, entry=Entry(resources=("upstream://odd/file:///srv/public/*",)))
+
+    with pytest.raises(Invalid, match=r"^uri must not contain \. or \.\. between slashes$"):
+        pipeline.call_operation(resources.at(uri).reading, {"uri": uri}, inside)
+
+
+@pytest.mark.parametrize(
+    ("glob", "uri"),
+    [("*.md", "file:///etc/passwd?x.md"), ("http://a/users", "http://a/users?table=keys")],
+)
+def test_a_query_does_not_make_an_address_match(
+    upstream: Upstream, caller: Caller, glob: str, uri: str
+) -> None:
+    inside = replace(caller, entry=Entry(resources=(f"upstream://odd/{glob}",)))
+    uri = f"upstream://odd/{uri}"
+
+    with pytest.raises(NotAllowed):
+        pipeline.call_operation(resources.at(uri).reading, {"uri": uri}, inside)
 
 
 def test_globs_for_them_are_no_mistake(upstream: Upstream) -> None:
