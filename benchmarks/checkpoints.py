@@ -79,7 +79,7 @@ def memory_of_children(parent: int) -> dict[str, float]:
             words = command.split("\0")
             name = next(
                 (w for w in words if w in ("celery", "contextd.serving", "gateway_run")),
-                os.path.basename(words[0]),
+                os.path.basename(words[0]).partition(" ")[0],
             )
             found[name] = int(fields["VmRSS"].split()[0]) / 1024
     return found

@@ -68,8 +68,7 @@ def main() -> None:
     text = (
         f"Files: {', '.join(sizes)}. Written to folders, indexed and embedded by contextd like any "
         "repository, in one process, without HTTP. *Full text*: `ts_rank` of PostgreSQL, any "
-        "word of the query. *Dense*: cosine of the first 256 tokens of a file, the same model. "
-        "*Published*: the specification's rule for errors taken literally.\n\n"
+        "word of the query. *Dense*: cosine of the first 256 tokens of a file, the same model.\n\n"
         f"{quality.table(*ways)}"
     )
     report.write("code", "Code: quality", "make eval", text)
@@ -159,7 +158,7 @@ def by_full_text(documents: Sequence[Document], queries: Sequence[sets.Query]) -
 def by_meaning(
     documents: Sequence[Document], queries: Sequence[sets.Query]
 ) -> Iterator[quality.Ranked]:
-    """Yield the ranking by cosine alone, and that of the specification's rule for errors."""
+    """Yield the ranking by cosine alone, and that of the rule with edit distance."""
     texts = [f"{one.path}\n{one.text}" for one in documents]
     asked = [query.text for query in queries]
     rated = published.rate(

@@ -86,7 +86,7 @@ def main() -> None:
     text = (
         f"A tool that does nothing, called by {SESSIONS} concurrent clients over keep-alive HTTP, "
         f"protocol {mcp.PROTOCOL}, rate limits off, with authentication, context and audit.\n\n"
-        f"{table}\n\nMedian share: {share:.0%}; the goal is {MIN_SHARE:.0%}."
+        f"{table}\n\nMedian share: {share:.0%}."
     )
     report.write("door", "The MCP door compared with the bare SDK", "make bench", text)
     sys.exit(share < MIN_SHARE)

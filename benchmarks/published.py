@@ -1,4 +1,4 @@
-"""The rule of the specification, applied literally: 0.7 cosine + 0.3 edit similarity.
+"""A baseline from a published specification: 70 % cosine and 30 % edit similarity.
 
 Each whole text is embedded once, unchanged, and every record is compared with every query.
 """
@@ -16,7 +16,7 @@ from rapidfuzz.distance import Levenshtein
 
 from contextd.search.embedding.local import LocalBackend
 
-NAME = "published 70/30"
+NAME = "70 % cosine, 30 % edit distance"
 MEANING, WORDING = 0.7, 0.3
 Scores = NDArray[np.float32]
 R = TypeVar("R")

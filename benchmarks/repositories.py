@@ -115,7 +115,8 @@ def measure(running: server.Server, folder: Path) -> Measured:
     with searching(running.port) as waits, watching(running.process.pid) as peaks:
         first = index(running.port, folder)
     again = index(running.port, folder)
-    return Measured(folder.name, first, again, waits, max(peaks))
+    name = "contextd" if folder == server.ROOT else folder.name
+    return Measured(name, first, again, waits, max(peaks))
 
 
 def index(port: int, folder: Path) -> dict[str, Any]:

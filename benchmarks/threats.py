@@ -60,9 +60,9 @@ def main() -> None:
     text = (
         f"{count} threats; plain descriptions of work by developers, given to `tmkb_query` in one "
         "process and without HTTP. A query counts as answered if one of its labelled threats is "
-        "among the first results. *Before tuning*: the recipe was chosen on these queries, and "
-        "threats received words for some that they missed. *After tuning*: kinds of work added "
-        "later. *Unseen*: written last; nothing was changed for them.\n\n"
+        "among the first results. *Before tuning*: the ranking and the words of the threats were "
+        "chosen on these queries. *After tuning*: queries about kinds of work added later. "
+        "*Unseen*: nothing was changed for these queries.\n\n"
         f"{report.table(['written', 'queries', 'top 1', 'top 3', 'top 5'], rows_of(relevant))}\n\n"
         f"A query finds {told:.1f} threats on average. Of {len(others)} queries "
         f"unrelated to threats, {answered} have any result."
