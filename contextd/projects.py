@@ -1,6 +1,7 @@
 """Finds the project of a path: by alias, by git remote, or as a new project."""
 
 import configparser
+import logging
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,6 +14,8 @@ from contextd.completions import completer
 from contextd.errors import Invalid, NotAllowed
 from contextd.models import Project, ProjectPath
 from contextd.validation import pure_path
+
+logger = logging.getLogger(__name__)
 
 GIT_REMOTE_KEY = "git_remote"
 FOLDERS_OF_HOMES = {"/home", "/Users", "C:/Users"}
@@ -88,13 +91,14 @@ def resolve(caller: Caller, path: str, context: Mapping[str, str] | None = None)
             field="project_path",
         )
     top = _work_tree_of(caller, path)
-    remote = _remote_of(top) or normalize_remote((context or {}).get(GIT_REMOTE_KEY, ""))
+    read = _remote_of(top)
+    remote = read or normalize_remote((context or {}).get(GIT_REMOTE_KEY, ""))
     root = str(top or path)
     project = _known(path, top, remote) or _create(caller, root, remote)
     if not caller.sees(project.pk):
         raise _not_held(caller, root)
     if remote and caller.sees_all_projects:
-        _claim(project, root, remote)
+        _claim(project, root, remote, may_move=read is not None)
     telemetry.about_project(project.pk)
     return project
 
@@ -122,7 +126,7 @@ def _with_remote(remote: str | None) -> Project | None:
     return Project.objects.filter(git_remote=remote).first() if remote else None
 
 
-def _claim(project: Project, root: str, remote: str) -> None:
+def _claim(project: Project, root: str, remote: str, *, may_move: bool) -> None:
     """Add the folder to the project, if both have that remote.
 
     Callers limited to some projects cannot add folders: whatever is saved below a project's folder
@@ -131,7 +135,23 @@ def _claim(project: Project, root: str, remote: str) -> None:
     if project.git_remote is None:
         _learn_remote(project, root, remote)
     if project.git_remote == remote:
-        ProjectPath.objects.get_or_create(path=root, defaults={"project": project})
+        _add_folder(project, root, may_move=may_move)
+
+
+def _add_folder(project: Project, root: str, *, may_move: bool) -> None:
+    """Add the folder to the project; take it from another project only if it may move.
+
+    A remote that was sent, not read, proves nothing: anyone could take a team's folders with it.
+    """
+    holder = ProjectPath.objects.containing(root).select_related("project").first()
+    is_of_another = holder and holder.project != project and _contains(holder, root)
+    if is_of_another and not may_move:
+        return
+    alias, _ = ProjectPath.objects.get_or_create(path=root, defaults={"project": project})
+    if may_move and alias.project != project:
+        ProjectPath.objects.filter(pk=alias.pk).update(project=project)
+        told = (root, alias.project_id, project.pk)
+        logger.warning("the folder %s moved from project %d to %d, whose remote it has now", *told)
 
 
 def _learn_remote(project: Project, root: str, remote: str) -> None:
@@ -151,6 +171,10 @@ def _holds(alias: ProjectPath, path: str, top: Path | None, remote: str | None) 
         return False
     if top is not None:
         return Path(alias.path).is_relative_to(top)
+    return _contains(alias, path)
+
+
+def _contains(alias: ProjectPath, path: str) -> bool:
     return alias.path == path or not _holds_many(alias.path)
 
 
@@ -165,13 +189,10 @@ def _create(caller: Caller, root: str, remote: str | None) -> Project:
         raise _not_held(caller, root)
     made = {"name": _folder_name(root)}
     if remote:
-        project, _ = Project.objects.get_or_create(git_remote=remote, defaults=made)
-    else:
-        project = Project.objects.create(**made)
+        return Project.objects.get_or_create(git_remote=remote, defaults=made)[0]
+    project = Project.objects.create(**made)
     alias, is_new = ProjectPath.objects.get_or_create(path=root, defaults={"project": project})
-    if remote and alias.project != project:  # the folder holds another repository now
-        ProjectPath.objects.filter(pk=alias.pk).update(project=project)
-    if is_new or remote:
+    if is_new:
         return project
     project.delete()  # a concurrent call created one for this folder
     return alias.project

@@ -149,11 +149,28 @@ def test_a_home_folder_does_not_swallow_the_clones_in_it(local: Caller, tmp_path
 
 
 def test_another_remote_below_an_alias_is_another_project(caller: Caller) -> None:
+    remote = "https://example.com/acme/shop"
     mono = projects.resolve(caller, "/w", {"git_remote": "https://example.com/acme/mono"})
-    shop = projects.resolve(caller, "/w/shop", {"git_remote": "https://example.com/acme/shop"})
+    shop = projects.resolve(caller, "/w/shop", {"git_remote": remote})
 
     assert shop != mono
-    assert projects.find(caller, "/w/shop/src") == shop
+    assert projects.find(caller, "/w/shop/src", remote) == shop
+
+
+@pytest.mark.parametrize("folder", ["/w/shop", "/w/shop/api"])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_sent_remote_takes_no_folder_from_a_project(
+    caller: Caller, folder: str, is_known: bool
+) -> None:
+    shop = projects.resolve(caller, "/w/shop", {"git_remote": "https://example.com/acme/shop"})
+    remote = {"git_remote": "https://evil.example/x"}
+    if is_known:
+        projects.resolve(caller, "/x", remote)
+
+    other = projects.resolve(caller, folder, remote)
+
+    assert (other.git_remote, other != shop) == ("evil.example/x", True)
+    assert projects.find(caller, folder) == projects.resolve(caller, folder) == shop
 
 
 @pytest.mark.parametrize("path", ["/", "C:\\"])
@@ -194,7 +211,7 @@ def test_a_folder_that_holds_another_repository_now_is_another_project(
 
 
 def test_a_folder_follows_its_repository_when_the_remote_changes(
-    local: Caller, caller: Caller, tmp_path: Path
+    local: Caller, caller: Caller, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder = str(clone(tmp_path / "shop", "https://example.com/old/shop"))
     old = projects.resolve(local, folder)
@@ -203,10 +220,12 @@ def test_a_folder_follows_its_repository_when_the_remote_changes(
 
     assert projects.find(local, folder) is None
     assert "of example.com/old/shop;" in str(projects.hint_at_former(local, folder, None))
-    new = projects.resolve(local, folder, {"git_remote": "https://example.com/upstream/shop"})
+    with caplog.at_level("WARNING"):
+        new = projects.resolve(local, folder, {"git_remote": "https://example.com/upstream/shop"})
 
     assert (new.git_remote, old.git_remote) == ("example.com/new/shop", "example.com/old/shop")
     assert projects.find(caller, folder) == new
+    assert f"the folder {folder} moved from project {old.pk} to {new.pk}" in caplog.text
     assert projects.hint_at_former(local, folder, None) is None
 
 
