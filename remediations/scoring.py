@@ -1,6 +1,7 @@
 """Score remediations for an error: `match` is 0.7 of the meaning and 0.3 of the wording.
 
-docs/retrieval.md describes the alternatives, and the meaning of 0.5.
+docs/retrieval.md describes the meaning of 0.5,
+docs/adr/0007-one-ranking-for-all-searches.md the alternatives.
 """
 
 from dataclasses import dataclass

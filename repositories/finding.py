@@ -24,7 +24,7 @@ from repositories.models import Repository, SourceFile
 
 SHARES = (1.0, 0.1, 0.05)
 """Weights of a file's best passages, so that among equal files the one with more good passages
-comes first. docs/retrieval.md compares other weights.
+comes first. docs/adr/0007-one-ranking-for-all-searches.md compares other weights.
 """
 
 Found = TypeVar("Found")
