@@ -24,7 +24,7 @@ from contextd import completions, guards, limits, prompts, resources
 from contextd.callers import Caller
 from contextd.completions import Completion
 from contextd.errors import NotFound
-from contextd.mcp import pages
+from contextd.mcp import pagination
 from contextd.mcp.dialogue import answered
 from contextd.mcp.tools import CANONICAL, Context, Identify
 from contextd.operations import Operation
@@ -45,7 +45,7 @@ class Prompts:
         fixed = [offer_of(one) for one in prompts.installed() if guards.may_use(one, caller)]
         work = partial(prompts.offers, caller)
         made = await self.workers.run_safely("prompts", work)
-        page, following = pages.cut([*fixed, *made], params)
+        page, following = pagination.cut([*fixed, *made], params)
         return ListPromptsResult(prompts=[as_prompt(one) for one in page], next_cursor=following)
 
     async def get(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:

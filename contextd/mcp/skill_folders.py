@@ -11,7 +11,7 @@ from mcp.types import INVALID_PARAMS, PaginatedRequestParams, RequestParams
 
 from contextd import skill_folders
 from contextd.errors import NotAllowed, NotFound
-from contextd.mcp import pages
+from contextd.mcp import pagination
 from contextd.mcp.dialogue import answered
 from contextd.mcp.resources import as_listed
 from contextd.mcp.tools import Context, Identify
@@ -59,13 +59,13 @@ class SkillFolders:
     async def _list(
         self, library: Library, ctx: Context, params: PaginatedRequestParams | None
     ) -> dict[str, Any]:
-        start = pages.start_of(params)
+        start = pagination.start_of(params)
         page = await self._page(library, ctx, start)
         skills = [skill.model_dump(mode="json") for skill in page.skills]
         return {
             **REFETCH,
             "skills": skills,
-            **cursor(pages.following(start, page.total, PAGE_SIZE)),
+            **cursor(pagination.next_cursor(start, page.total, PAGE_SIZE)),
         }
 
     async def _page(self, library: Library, ctx: Context, start: int) -> FolderPage:
@@ -81,7 +81,7 @@ class SkillFolders:
 
     async def _open(self, library: Library, ctx: Context, params: OfAddress) -> dict[str, Any]:
         found = cast(Children, await self._at(ctx, library.opening, params.uri))
-        page, following = pages.cut(found.resources, params)
+        page, following = pagination.cut(found.resources, params)
         listed = [
             as_listed(one).model_dump(by_alias=True, mode="json", exclude_none=True) for one in page
         ]

@@ -22,7 +22,7 @@ from contextd import changes
 from contextd.bus import Change
 from contextd.conversations import Foreign
 from contextd.errors import Unsupported
-from contextd.mcp import foreign, pages
+from contextd.mcp import foreign, pagination
 from contextd.mcp.lifecycle import LISTEN
 from contextd.mcp.listeners import burst
 from gateway import hop, names, offering
@@ -134,7 +134,7 @@ class Methods:
 
     async def listed(self, kind: Kind, key: str, request: Request) -> dict[str, Any]:
         whole = await self._supervisor.do(partial(offering.listed, kind))
-        page, cursor = pages.cut(whole, parsed(Page, request.params))
+        page, cursor = pagination.cut(whole, parsed(Page, request.params))
         return {key: page, **UNCACHED, **({"nextCursor": cursor} if cursor else {})}
 
     async def relay(self, request: Request) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def start_of(params: Paged | None) -> int:
     return start
 
 
-def following(start: int, total: int, size: int = PAGE_SIZE) -> str | None:
+def next_cursor(start: int, total: int, size: int = PAGE_SIZE) -> str | None:
     """Return the cursor of the page after the one that starts at `start`."""
     return str(start + size) if start + size < total else None
 
@@ -33,4 +33,4 @@ def following(start: int, total: int, size: int = PAGE_SIZE) -> str | None:
 def cut(whole: Sequence[One], params: Paged | None) -> tuple[Sequence[One], str | None]:
     """Return the requested page and the cursor of the next one."""
     start = start_of(params)
-    return whole[start : start + PAGE_SIZE], following(start, len(whole))
+    return whole[start : start + PAGE_SIZE], next_cursor(start, len(whole))
