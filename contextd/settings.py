@@ -159,11 +159,11 @@ CELERY_BEAT_SCHEDULE = {
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["analytics.api.access.CallerAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["analytics.api.access.MayReadAnalytics"],
-    "DEFAULT_PAGINATION_CLASS": "analytics.api.pages.Pages",
+    "DEFAULT_PAGINATION_CLASS": "analytics.api.pagination.Pages",
     "DEFAULT_RENDERER_CLASSES": [
         "rest_framework.renderers.JSONRenderer",
         "rest_framework.renderers.BrowsableAPIRenderer",
-        "analytics.api.pages.CsvRenderer",
+        "analytics.api.pagination.CsvRenderer",
     ],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "analytics.api.negotiation.Negotiation",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
