@@ -23,7 +23,7 @@ from contextd.admin import (
 )
 from contextd.errors import Invalid
 from contextd.yaml_files import Faulty
-from threats import knowledge, pages, services
+from threats import knowledge, markdown, services
 from threats.models import Threat
 from threats.schema import ThreatPattern
 
@@ -120,7 +120,7 @@ class ThreatAdmin(Transferable, Shipped, ModelAdmin[Threat]):
 
     @admin.display(description="as assistants read it")
     def page(self, threat: Threat) -> str:
-        return format_html("<pre>{}</pre>", pages.page_of(threat.read())) if threat.pk else "-"
+        return format_html("<pre>{}</pre>", markdown.render(threat.read())) if threat.pk else "-"
 
     def save_model(self, request: HttpRequest, obj: Threat, form: Any, change: bool) -> None:
         tell_redacted(request, services.write(obj, form.pattern))

@@ -3,7 +3,7 @@
 from contextd.callers import Caller
 from contextd.completions import completer
 from contextd.resources import Listed, Query, resource
-from threats import pages, services
+from threats import markdown, services
 
 
 def worst(caller: Caller, *, offset: int, limit: int) -> list[Listed]:
@@ -25,7 +25,7 @@ def worst(caller: Caller, *, offset: int, limit: int) -> list[Listed]:
 )
 def threat(caller: Caller, query: Query, threat_id: str) -> str:
     """Read the full description of one threat: scenario, mitigations with code, tests."""
-    return pages.page_of(services.get(caller, threat_id))
+    return markdown.render(services.get(caller, threat_id))
 
 
 @completer("threat_id")

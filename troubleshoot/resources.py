@@ -3,7 +3,7 @@
 from contextd.callers import Caller
 from contextd.completions import completer
 from contextd.resources import Listed, Query, resource
-from troubleshoot import library, pages, services
+from troubleshoot import library, markdown, services
 
 
 def best(caller: Caller, *, offset: int, limit: int) -> list[Listed]:
@@ -25,7 +25,7 @@ def best(caller: Caller, *, offset: int, limit: int) -> list[Listed]:
 )
 def pattern(caller: Caller, query: Query, pattern_id: str) -> str:
     """Read one known cause in full: its errors, checks, fix, and what it is confused with."""
-    return pages.page_of(services.get_pattern(caller, pattern_id))
+    return markdown.render(services.get_pattern(caller, pattern_id))
 
 
 @completer("pattern_id")

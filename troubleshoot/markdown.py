@@ -8,7 +8,7 @@ from troubleshoot import placeholders
 from troubleshoot.models import Pattern
 
 
-def page_of(pattern: Pattern) -> str:
+def render(pattern: Pattern) -> str:
     """Render the full pattern, with the names of placeholders in capitals."""
     return "\n\n".join(placeholders.fill(part, {}) for part in _parts(pattern)) + "\n"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from threats.schema import CodeExample, Mitigation, ThreatPattern
 
 
-def page_of(pattern: ThreatPattern) -> str:
+def render(pattern: ThreatPattern) -> str:
     """Render the full description of the threat."""
     return "\n".join(_lines(pattern)).strip() + "\n"
 
