@@ -23,8 +23,8 @@ from contextd.validation import (
     Tags,
     Text,
 )
-from troubleshoot import conduct, hypotheses, narrowing, rating, services
-from troubleshoot.conduct import Mode
+from troubleshoot import hypotheses, interview, narrowing, rating, services
+from troubleshoot.interview import Mode
 from troubleshoot.knowledge import CategoryName, SeverityName
 from troubleshoot.narrowing import Outcome
 from troubleshoot.similar import level_of
@@ -144,11 +144,11 @@ class Diagnosed(Written):
 @operation("troubleshoot", effect="write", timeout=60, rate=Rate(2, burst=5), atomic=False)
 async def troubleshoot(caller: Caller, request: Troubleshoot, talk: Conversation) -> Diagnosed:
     started = time.perf_counter()
-    found = await conduct.troubleshoot(caller, services.ErrorReport(**dict(request)), talk)
+    found = await interview.troubleshoot(caller, services.ErrorReport(**dict(request)), talk)
     return as_diagnosed(found, milliseconds=(time.perf_counter() - started) * 1000)
 
 
-def as_diagnosed(found: conduct.Conducted, milliseconds: float) -> Diagnosed:
+def as_diagnosed(found: interview.StoredAnswer, milliseconds: float) -> Diagnosed:
     answer, narrowed = found.answer, found.answer.narrowed
     return Diagnosed(
         session_id=str(found.diagnosis.pk),

@@ -17,7 +17,7 @@ from contextd.conversations import Alone, F
 from tests.clients import MODERN_VERSION, over_http, text_of
 from tests.server import Server
 from tests.troubleshoot.conftest import DISK_FULL
-from troubleshoot import conduct
+from troubleshoot import interview
 from troubleshoot.models import Diagnosis, Pattern
 
 pytestmark = pytest.mark.anyio
@@ -88,7 +88,7 @@ class Absent(Alone):
 def test_a_person_who_does_not_answer_in_time_loses_no_answer(
     known: Known, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conduct, "RESERVED_SECONDS", 60)
+    monkeypatch.setattr(interview, "RESERVED_SECONDS", 60)
     person = Absent()
 
     result: Any = pipeline.call("troubleshoot", ASKED, caller, person)

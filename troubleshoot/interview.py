@@ -32,7 +32,7 @@ RESERVED_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Conducted:
+class StoredAnswer:
     """A stored answer; `is_guided` if it continues with a check."""
 
     answer: Answer
@@ -51,14 +51,14 @@ OUTCOMES: dict[str, Outcome] = {
 }
 
 
-async def troubleshoot(caller: Caller, report: ErrorReport, talk: Conversation) -> Conducted:
+async def troubleshoot(caller: Caller, report: ErrorReport, talk: Conversation) -> StoredAnswer:
     """Store the session at the end only: a question to the person may restart the run."""
     answer = await talk.do(partial(services.diagnose, caller, report))
     if report.mode == "interactive":
         answer = await asked(answer, talk)
     answer = await advised(answer)
     diagnosis = await talk.do(partial(services.keep, caller, answer))
-    return Conducted(answer, diagnosis, is_guided=report.mode != "auto")
+    return StoredAnswer(answer, diagnosis, is_guided=report.mode != "auto")
 
 
 async def advised(answer: Answer) -> Answer:
