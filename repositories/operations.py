@@ -16,7 +16,7 @@ from contextd.validation import (
     Notice,
     RecordId,
 )
-from repositories import conduct, services
+from repositories import awaiting, services
 
 Path = Annotated[AbsolutePath, Field(description="Absolute path of the repository or folder")]
 Glob = Annotated[Filled, Field(max_length=services.MAX_GLOB_CHARACTERS)]
@@ -80,7 +80,7 @@ class RepositoryIndexed(RepositoryStatus, Written):
 
 @operation("index_repository", effect="write", timeout=300, atomic=False)
 async def index(caller: Caller, request: IndexRepository, talk: Conversation) -> RepositoryIndexed:
-    return as_indexed(await conduct.index(caller, dict(request), talk))
+    return as_indexed(await awaiting.index(caller, dict(request), talk))
 
 
 class GetIndexStatus(Request):

@@ -16,7 +16,7 @@ from contextd.callers import Caller
 from contextd.conversations import Alone
 from contextd.errors import Busy, Internal
 from contextd.models import Job
-from repositories import conduct, services
+from repositories import awaiting, services
 from repositories.models import Repository
 from tests.clients import MODERN_VERSION, over_http, structure_of
 from tests.contextd import test_mcp_tasks as tasks
@@ -68,7 +68,7 @@ def test_it_answers_with_what_was_found(shop: Folder, ask: Any) -> None:
 def test_past_its_limit_it_tells_where_to_ask(
     shop: Folder, ask: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conduct, "SPARED_SECONDS", 300)
+    monkeypatch.setattr(awaiting, "SPARED_SECONDS", 300)
 
     answer = ask("index_repository", path=str(shop.path))
 
@@ -81,7 +81,7 @@ def test_past_its_limit_it_tells_where_to_ask(
 def test_a_second_run_joins_the_first(
     shop: Folder, ask: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conduct, "SPARED_SECONDS", 300)
+    monkeypatch.setattr(awaiting, "SPARED_SECONDS", 300)
 
     first = ask("index_repository", path=str(shop.path), include_patterns=["*.py"])
     second = ask("index_repository", path=str(shop.path), include_patterns=["*.md"])
@@ -248,7 +248,7 @@ async def test_the_caller_who_started_a_run_does_not_end_it_for_a_caller_who_joi
 def test_a_run_that_goes_on_can_be_ended(
     shop: Folder, ask: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conduct, "SPARED_SECONDS", 300)
+    monkeypatch.setattr(awaiting, "SPARED_SECONDS", 300)
     ask("index_repository", path=str(shop.path))
 
     ended = ask("index_cancel", path=str(shop.path))
