@@ -14,8 +14,10 @@ from contextd.models import Job
 from contexts import tokens
 from repositories import services
 from repositories.models import Repository
+from repositories.reading import Reader
 from tests.conftest import Call
-from tests.repositories.conftest import Folder, Index, found
+from tests.git_index import add_to_index
+from tests.repositories.conftest import Folder, Index, found, indexed
 
 
 @pytest.fixture
@@ -199,3 +201,23 @@ def test_a_folder_is_known_by_its_real_path(
     assert Repository.objects.get().path == str(folder.path)
     by_link: Any = pipeline.call("index_status", {"path": str(tmp_path / "link")}, local)
     assert by_link.path == str(folder.path)
+
+
+@pytest.mark.parametrize("above", ["../outside", "inner/../../outside", ".//../outside", "/etc"])
+def test_an_index_of_git_cannot_lead_out_of_the_folder(
+    clone: Folder, index: Index, tmp_path: Path, above: str
+) -> None:
+    Folder(tmp_path / "outside").write({"secret.py": "zeppelin = 1\n"})
+    clone.write({"inner/a.py": "x = 1\n"})
+    add_to_index(clone.path, f"{above}/secret.py")
+
+    report = index(clone)
+
+    assert indexed() == {"inner/a.py"}
+    (error,) = report.errors
+    assert (error.path, error.error) == (
+        f"{above}/secret.py",
+        "its path leads out of the folder",
+    )
+    with pytest.raises(PermissionError):
+        Reader(clone.path, 30_000).read(f"{above}/secret.py")

@@ -13,7 +13,6 @@ from repositories import indexing, listing
 from repositories.reading import Reader, Skipped
 from repositories.rules import Reason
 from tests.conftest import Call
-from tests.git_index import add_to_index
 from tests.repositories.conftest import Folder, Index, indexed
 
 CODE = "x = 1\n"
@@ -306,26 +305,6 @@ def test_a_folder_that_a_link_replaces_during_a_run_leads_nowhere(
         reader.read("inner/b.py")
 
     assert skipped.value.reason == Reason.LINK
-
-
-@pytest.mark.parametrize("above", ["../outside", "inner/../../outside", ".//../outside", "/etc"])
-def test_an_index_of_git_cannot_lead_out_of_the_folder(
-    clone: Folder, index: Index, tmp_path: Path, above: str
-) -> None:
-    Folder(tmp_path / "outside").write({"secret.py": "zeppelin = 1\n"})
-    clone.write({"inner/a.py": CODE})
-    add_to_index(clone.path, f"{above}/secret.py")
-
-    report = index(clone)
-
-    assert indexed() == {"inner/a.py"}
-    (error,) = report.errors
-    assert (error.path, error.error) == (
-        f"{above}/secret.py",
-        "its path leads out of the folder",
-    )
-    with pytest.raises(PermissionError):
-        Reader(clone.path, MAX_FILE_BYTES).read(f"{above}/secret.py")
 
 
 def test_a_pipe_does_not_block_the_run(folder: Folder, index: Index) -> None:
