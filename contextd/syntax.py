@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Language, Node
 
-# That grammar uses a table of letters that ends there; letters beyond it crash the process.
+# These grammars look letters up in tables that end there; letters beyond crash the process.
 BASH = "bash"
-_BEYOND = re.compile(r"[^\x00-\xff]")
+_BEYOND = {BASH: re.compile(r"[^\x00-\xff]"), "d": re.compile(r"[^\x00-\uffff]")}
+# The end of each text. Without a final line break, Perl's grammar never ends a comment; COBOL's
+# never ends in one of the first six columns, which are for numbers of lines.
+_ENDS = {"cobol": "\n" + " " * 80}
 _BYTES_PER_READ = 4096
 
 
@@ -19,15 +22,13 @@ class TooHard(Exception):
 
 
 def root_of(text: str, language: str, *, seconds: float = 10) -> "Node":
-    """Return the root of the tree of any text, valid or not; its bytes are UTF-8.
-
-    The text gets a final line break, without which Perl's grammar never ends a comment. Raise
-    TooHard.
-    """
+    """Return the root of the tree of any text, valid or not; its bytes are UTF-8. Raise TooHard."""
     from tree_sitter import Parser
 
-    read = _BEYOND.sub("_", text) if language == BASH else text
-    code, until = f"{read}\n".encode(errors="replace"), time.monotonic() + seconds
+    beyond = _BEYOND.get(language)
+    read = beyond.sub("_", text) if beyond else text
+    ended = read + _ENDS.get(language, "\n")
+    code, until = ended.encode(errors="replace"), time.monotonic() + seconds
     parser = Parser(_grammar(language))  # one per text: threads must not share parsers
     try:
         tree = parser.parse(

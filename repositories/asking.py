@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from repositories import names
-from repositories.languages import BY_NAME, BY_SUFFIX
+from repositories.languages import BY_NAME, BY_SUFFIX, MEMBERS
 
 MAX_NAMES = 20
 MAX_PATH_CHARACTERS = 400
@@ -83,7 +83,7 @@ def _identifiers(words: Iterable[str], query: str, *, is_single: bool) -> list[s
         if _NAME.fullmatch(word.removeprefix("."))
         and not _ABBREVIATION.fullmatch(word)
         and (is_single or _LIKE_CODE.search(word[1:]) or word.removeprefix(".") in as_code)
-        and (word.startswith(".") or not _is_file_name(word))
+        and (word.startswith(".") or not _is_file_name(word) or _suffix_of(word) in MEMBERS)
     ]
     return list(dict.fromkeys(found))
 
@@ -100,7 +100,11 @@ def _may_be_a_path(query: str) -> bool:
 
 def _is_file_name(word: str) -> bool:
     """Return whether the word has a known name or suffix, or begins with a dot."""
-    name, dot, suffix = word.rpartition(".")
     if word.lower() in BY_NAME or word.lower().partition(".")[0] in BY_NAME:
         return True
-    return word.startswith(".") or (bool(name) and f"{dot}{suffix.lower()}" in BY_SUFFIX)
+    return word.startswith(".") or _suffix_of(word) in BY_SUFFIX
+
+
+def _suffix_of(word: str) -> str:
+    name, dot, suffix = word.rpartition(".")
+    return f"{dot}{suffix.lower()}" if name else ""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from repositories import grammar, headings
+from repositories import definitions, grammar, headings
 from repositories.grammar import Definition, Outline
 
 ROOM = 900
@@ -13,9 +13,11 @@ ROOM = 900
 
 MAX_SYMBOLS = 20_000
 MAX_TOGETHER = 6
-HEADED = {"markdown", "rst"}
-COMPONENTS = {"svelte", "vue"}
-_SCRIPT = re.compile(r"<script\b[^>]*>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
+COMPONENTS = frozenset({"astro", "svelte", "vue"})
+# In Astro, also the lines between the fences at the beginning.
+_SCRIPT = re.compile(
+    r"<script\b[^>]*>(.*?)</script\s*>|\A\s*---\s*?\n(.*?)\n---", re.DOTALL | re.IGNORECASE
+)
 _NOT_A_BREAK = re.compile(r"[^\n]")
 _ABOVE = re.compile(r"\s*(?://|#|/\*|\*|--|;|%|@|<!--)")
 
@@ -39,21 +41,23 @@ class CutFile:
 def cut(text: str, language: str) -> CutFile:
     """Put each non-blank line into one chunk; text without structure gives a single chunk."""
     lines = text.split("\n")
-    if language in HEADED:
-        outlined = headings.outline(lines, language)
-    elif language in COMPONENTS:
-        outlined = grammar.outline(_scripts_of(text), "typescript")
-    elif language in grammar.LANGUAGES:
-        outlined = grammar.outline(text, language)
-    else:
+    code = _code_of(text, language)
+    headed = headings.outline(lines, language) if language in headings.LANGUAGES else None
+    outlined = headed if headed and (headed.whole.children or code is None) else code
+    if outlined is None:
         return CutFile([Chunk(1, len(lines), text, ())], [])
     units = [*_packed(Chunker(lines, outlined).units())]
     chunks = [
         Chunk(unit.first + 1, unit.last + 1, _joined(lines, unit), unit.symbols) for unit in units
     ]
-    named = () if language in HEADED else (*outlined.whole.names(), *outlined.variables)
-    names = list(dict.fromkeys(named))
+    names = list(dict.fromkeys((*code.whole.names(), *code.variables))) if code else []
     return CutFile(chunks, names[:MAX_SYMBOLS])
+
+
+def _code_of(text: str, language: str) -> Outline | None:
+    if language in COMPONENTS:
+        return grammar.outline(_scripts_of(text), "typescript")
+    return grammar.outline(text, language) if language in definitions.LANGUAGES else None
 
 
 def _scripts_of(text: str) -> str:
@@ -61,8 +65,9 @@ def _scripts_of(text: str) -> str:
     blank = _NOT_A_BREAK.sub(" ", text)
     pieces, position = [], 0
     for script in _SCRIPT.finditer(text):
-        pieces += [blank[position : script.start(1)], script[1]]
-        position = script.end(1)
+        group = script.lastindex or 0
+        pieces += [blank[position : script.start(group)], script[group]]
+        position = script.end(group)
     return "".join([*pieces, blank[position:]])
 
 

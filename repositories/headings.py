@@ -1,4 +1,4 @@
-"""Outline texts with headings: Markdown and reStructuredText."""
+"""Outline texts with headings, such as Markdown."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,12 +17,21 @@ _FRONT_MATTER = {"---": ("---", "..."), "+++": ("+++",)}
 
 _UNDERLINE = re.compile(r"([=\-~^\"'#*+`:.])\1{2,}\s*$")
 
+# The first group tells the level, by its length or its place among the names.
+_SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph")
+_OTHERS = {
+    "latex": re.compile(rf"\s*\\({'|'.join(_SECTIONS)})\*?(?:\[[^\]]*\])?\{{(.+?)\}}"),
+    "org": re.compile(r"(\*+)\s+(.+?)\s*$"),
+    "typst": re.compile(r"(=+)\s+(.+?)\s*$"),
+}
+LANGUAGES = frozenset({"markdown", "rst", *_OTHERS})
+
 Heading = tuple[int, int, str]
 """Line, level and text of a heading."""
 
 
 def outline(lines: Sequence[str], language: str) -> Outline:
-    headings = [*(_of_markdown(lines) if language == "markdown" else _of_rst(lines))]
+    headings = [*_headings(lines, language)]
     whole = Definition("", 0, len(lines) - 1)
     opened: list[tuple[int, Definition]] = [(0, whole)]
     for line, level, words in headings:
@@ -35,6 +44,19 @@ def outline(lines: Sequence[str], language: str) -> Outline:
         opened.append((level, section))
     paragraphs = {n + 1: 1 for n, line in enumerate(lines) if not line.strip()}
     return Outline(whole, paragraphs)
+
+
+def _headings(lines: Sequence[str], language: str) -> Iterator[Heading]:
+    if language == "markdown":
+        return _of_markdown(lines)
+    return _of_rst(lines) if language == "rst" else _of_other(lines, language)
+
+
+def _of_other(lines: Sequence[str], language: str) -> Iterator[Heading]:
+    for number, line in enumerate(lines):
+        if found := _OTHERS[language].match(line):
+            mark = found[1]
+            yield number, _SECTIONS.index(mark) + 1 if mark in _SECTIONS else len(mark), found[2]
 
 
 def _of_markdown(lines: Sequence[str]) -> Iterator[Heading]:

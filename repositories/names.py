@@ -14,8 +14,8 @@ def parts_of(name: str) -> list[str]:
 
 
 def normalized(name: str) -> str:
-    """Return the name with dots, without the final marks of Ruby, Julia and others."""
-    return ".".join(part.rstrip(_MARKS) or part for part in parts_of(name))
+    """Return the name with dots, without the marks of Ruby, Julia, PHP and others."""
+    return ".".join(part.rstrip(_MARKS).lstrip("$") or part for part in parts_of(name))
 
 
 def suffixes_of(name: str) -> list[str]:

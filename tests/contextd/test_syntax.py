@@ -1,7 +1,7 @@
 import subprocess
 import sys
 
-from repositories.grammar import LANGUAGES
+from repositories.definitions import LANGUAGES
 from tests.server import ROOT
 
 # In a process of its own, since what goes wrong is that it crashes or never ends.
@@ -9,7 +9,9 @@ READ_ALL = """
 import sys
 from contextd import syntax
 for language in sys.argv[1:]:
-    for text in ("{\\U0010ffff", "{\\u4e2d}", "{a#.", "#.", "\\u4e2d", "\\ud800", "\\0", ""):
+    for text in (
+        "{\\U0010ffff", "{\\u4e2d}", "{a#.", "#.", "\\u4e2d", "\\ud800", "\\0", "a b c", ""
+    ):
         syntax.root_of(text, language)
 print("read")
 """
