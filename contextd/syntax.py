@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 # These grammars look letters up in tables that end there; letters beyond crash the process.
 BASH = "bash"
-_BEYOND = {BASH: re.compile(r"[^\x00-\xff]"), "d": re.compile(r"[^\x00-\uffff]")}
+_BEYOND = {BASH: re.compile(r"[^\x00-\xff]")} | dict.fromkeys(
+    ["d", "v"], re.compile(r"[^\x00-\uffff]")
+)
 # The end of each text. Without a final line break, Perl's grammar never ends a comment; COBOL's
 # never ends in one of the first six columns, which are for numbers of lines.
 _ENDS = {"cobol": "\n" + " " * 80}
