@@ -16,7 +16,7 @@ EVERYBODY = "contextd:bus"
 TIMEOUT_SECONDS = 2
 NOT_NOTIFIED = "other processes were not notified: Redis does not answer (REDIS_URL)"
 
-Kind = Literal["tools", "prompts", "resources"]
+ListName = Literal["tools", "prompts", "resources"]
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class Change(Message):
     """The list of that kind has changed or, with `uri`, only the resource at that address."""
 
     about: Literal["change"] = "change"
-    kind: Kind
+    kind: ListName
     uri: str | None = None
 
 

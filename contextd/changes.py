@@ -6,7 +6,7 @@ from functools import partial
 from django.db import transaction
 
 from contextd import bus
-from contextd.bus import AccessChanged, CallsRecorded, Change, Kind
+from contextd.bus import AccessChanged, CallsRecorded, Change, ListName
 
 Announcement = Change | AccessChanged | CallsRecorded
 Listener = Callable[[Announcement], None]
@@ -14,7 +14,7 @@ Listener = Callable[[Announcement], None]
 _listeners: list[Listener] = []
 
 
-def announce(kind: Kind, uri: str | None = None) -> None:
+def announce(kind: ListName, uri: str | None = None) -> None:
     """Notify every client of every process once the current transaction has committed.
 
     The list of that kind has changed or, with `uri`, only the resource at that address.

@@ -11,7 +11,7 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 
 from contextd import changes, logins
-from contextd.bus import Kind
+from contextd.bus import ListName
 from contextd.callers import DEFAULT_CONTEXT, Caller, Door, Principal
 from contextd.operations import Operation
 from contextd.signals import (
@@ -57,7 +57,7 @@ def record_refusal(
 def announce(**signal: Any) -> None:
     """Make clients list tools again; their permissions may have changed."""
     changes.announce_access()
-    for kind in get_args(Kind):
+    for kind in get_args(ListName):
         changes.announce(kind)
 
 

@@ -12,7 +12,7 @@ from contextd.validation import unstorable
 from gateway import pinning
 from gateway.models import NAME_LENGTH, Kind
 
-MAX_LISTED = 1000
+MAX_ACCEPTED = 1000
 MAX_DEFINITION_CHARACTERS = 256 * 1024
 MAX_NAME_BYTES = 200
 MAX_ADDRESS_BYTES = NAME_LENGTH
@@ -80,7 +80,7 @@ def key_of(kind: Kind) -> str:
 def check(kind: Kind, raw: Iterable[Any]) -> Listed:
     listed, key = Listed(), key_of(kind)
     for number, one in enumerate(raw, start=1):
-        definition = pinned(kind, one) if isinstance(one, dict) else {}
+        definition = normalize(kind, one) if isinstance(one, dict) else {}
         name = definition.get(key)
         if problem := _problem_of(kind, name, definition, listed.definitions):
             listed.problems.append(f"{kind} {number} ({str(name)[:80]!r}) is left out: {problem}")
@@ -89,7 +89,7 @@ def check(kind: Kind, raw: Iterable[Any]) -> Listed:
     return listed
 
 
-def pinned(kind: Kind, raw: dict[str, Any]) -> dict[str, Any]:
+def normalize(kind: Kind, raw: dict[str, Any]) -> dict[str, Any]:
     """Return the parts that clients see, with schemas that every protocol version can express."""
     definition = _as_stored(pinning.pinned(kind, raw))
     schemas = {key: definition[key] for key in _SCHEMAS if isinstance(definition.get(key), dict)}
@@ -134,8 +134,8 @@ def _problem_of(
         return "its address is not valid"
     if name in known:
         return "its name is used twice"
-    if len(known) >= MAX_LISTED:
-        return f"there are more than {MAX_LISTED}"
+    if len(known) >= MAX_ACCEPTED:
+        return f"there are more than {MAX_ACCEPTED}"
     return _problem_of_form(kind, definition) or _problem_of_storing(definition)
 
 

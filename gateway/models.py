@@ -21,7 +21,7 @@ NAME_LENGTH = 1000
 DEFAULT_STARTUP_TIMEOUT_MS = 15_000
 HOUR_MS = 3_600_000
 CONTAINER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]+")
-LINES = "\t\r\n"
+PLAIN_CONTROLS = "\t\r\n"
 """Control characters that a value may contain, such as a key of several lines."""
 
 namespace_form = RegexValidator(
@@ -234,7 +234,7 @@ class UpstreamSetting(Encrypted):
             value = self.value
         except Undecipherable:  # reported where it is used
             return
-        if any(unicodedata.category(one) == "Cc" for one in value if one not in LINES):
+        if any(unicodedata.category(one) == "Cc" for one in value if one not in PLAIN_CONTROLS):
             raise ValidationError({"value": f"The value of {self.name} has control characters."})
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from contextd import changes
-from contextd.bus import Kind as List
+from contextd.bus import ListName
 from contextd.callers import matches
 from contextd.errors import Invalid, NotFound
 from gateway import discovery, names, pinning, services
@@ -27,7 +27,7 @@ END_SECONDS = 30
 SHOWN_DIGITS = 12
 """Hex digits of a digest shown to people: enough to distinguish definitions."""
 
-LISTS: Mapping[Kind, List] = {
+ANNOUNCED_LISTS: Mapping[Kind, ListName] = {
     Kind.TOOL: "tools",
     Kind.PROMPT: "prompts",
     Kind.RESOURCE: "resources",
@@ -185,7 +185,7 @@ def keep(
     for feature in [*changed, *gone]:
         feature.save()
     if changed or gone:
-        changes.announce(LISTS[kind])
+        changes.announce(ANNOUNCED_LISTS[kind])
     return [f"{one} is held back: {why_held(one)}" for one in changed if one.is_quarantined]
 
 
@@ -275,5 +275,5 @@ def approve_one(pk: int, shown: str) -> UpstreamFeature:
         )
     accept(feature)
     feature.save()
-    changes.announce(LISTS[Kind(feature.kind)])
+    changes.announce(ANNOUNCED_LISTS[Kind(feature.kind)])
     return feature

@@ -10,7 +10,7 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from contextd import changes
-from contextd.bus import Kind
+from contextd.bus import ListName
 from contextd.encryption import Undecipherable
 from contextd.errors import Invalid, NotFound
 from contextd.status import Unhealthy, health_check
@@ -198,7 +198,7 @@ def remove(upstream: Upstream) -> None:
 
 def announce_all() -> None:
     """Announce that any list may have changed."""
-    for kind in get_args(Kind):
+    for kind in get_args(ListName):
         changes.announce(kind)
 
 

@@ -83,7 +83,7 @@ class LongLine:
     end: bytes
 
 
-class Lines:
+class SalvagingLineSplitter:
     """Splits what a peer writes into lines, of which those that are too long are not kept."""
 
     def __init__(self, limit: int) -> None:
@@ -167,7 +167,7 @@ async def messages_from(peer: Peer) -> AsyncIterator[SessionMessage]:
 
     Raises Unattributable if a call might otherwise wait without an answer.
     """
-    lines = Lines(max_message_bytes())
+    lines = SalvagingLineSplitter(max_message_bytes())
     while chunk := await peer.read():
         for line in lines.feed(chunk):
             if isinstance(line, LongLine):

@@ -16,7 +16,7 @@ from mcp.types import EmptyResult, SubscribeRequestParams, UnsubscribeRequestPar
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from contextd import changes, sessions
-from contextd.bus import Change, Kind
+from contextd.bus import Change, ListName
 from contextd.errors import ContextdError
 from contextd.mcp import sdk
 from contextd.mcp.audience import Audience, Reader
@@ -157,7 +157,7 @@ class Listeners:
         return await self._workers.run_safely("the look-up of subscriptions", work)
 
 
-async def notify_of_list(connection: Connection, kind: Kind) -> None:
+async def notify_of_list(connection: Connection, kind: ListName) -> None:
     with anyio.move_on_after(SEND_SECONDS):
         await connection.notify(f"notifications/{kind}/list_changed", None)
 
@@ -178,7 +178,7 @@ def drained(queued: Changes) -> Iterator[Change]:
         yield queued.get_nowait()
 
 
-async def burst(queued: Changes) -> dict[Kind, Change]:
+async def burst(queued: Changes) -> dict[ListName, Change]:
     """Wait for a burst of changes to end; return one change per list: clients list again anyway."""
     change = await queued.get()
     changed = {change.kind: change}

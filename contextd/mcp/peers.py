@@ -104,7 +104,7 @@ class Peers:
         self._is_connected.set()
         if self._missed_news:
             changes.hear(bus.AccessChanged())
-            for kind in get_args(bus.Kind):
+            for kind in get_args(bus.ListName):
                 changes.hear(bus.Change(kind=kind))
         self._missed_news = True
 

@@ -188,7 +188,9 @@ class Sessions(sdk.SessionManager):
         Permissions need no check: the client learns only what it has subscribed to.
         """
         uris = await self._look_up(partial(sessions.subscribed, held.id))
-        lists = [notification(f"notifications/{kind}/list_changed") for kind in get_args(bus.Kind)]
+        lists = [
+            notification(f"notifications/{kind}/list_changed") for kind in get_args(bus.ListName)
+        ]
         updates = [notification("notifications/resources/updated", {"uri": uri}) for uri in uris]
         return await held.replay.begin_with([*lists, *updates])
 

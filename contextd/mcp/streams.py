@@ -22,7 +22,7 @@ from mcp.types import (
 )
 
 from contextd import changes
-from contextd.bus import Change, Kind
+from contextd.bus import Change, ListName
 from contextd.concurrency import PlaceLimit
 from contextd.mcp.audience import Audience, Reader
 from contextd.mcp.resources import Resources
@@ -32,7 +32,7 @@ from contextd.sessions import MAX_SUBSCRIPTIONS
 MAX_STREAMS = 1024
 MAX_STREAMS_PER_PRINCIPAL = 100
 
-LIST_CHANGED: dict[Kind, ServerEvent] = {
+LIST_CHANGED: dict[ListName, ServerEvent] = {
     "tools": ToolsListChanged(),
     "prompts": PromptsListChanged(),
     "resources": ResourcesListChanged(),

@@ -12,7 +12,7 @@ from mcp.types import (
 
 from gateway.models import Kind
 
-LISTS = {
+LIST_METHODS = {
     Kind.TOOL: ("tools/list", "tools"),
     Kind.PROMPT: ("prompts/list", "prompts"),
     Kind.RESOURCE: ("resources/list", "resources"),
@@ -29,18 +29,18 @@ CHANGED: dict[type, frozenset[Kind]] = {
 }
 """The lists that a notification of each type announces to be changed."""
 MAX_PAGES = 50
-MAX_LISTED = 2000
+MAX_READ = 2000
 
 Request = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
 async def read(request: Request, kind: Kind) -> list[Any]:
     """Return all pages of the list, up to a limit, unchecked."""
-    method, key = LISTS[kind]
+    method, key = LIST_METHODS[kind]
     found: list[Any] = []
     cursor: Any = None
     seen: set[str] = set()
-    while len(seen) < MAX_PAGES and len(found) < MAX_LISTED:
+    while len(seen) < MAX_PAGES and len(found) < MAX_READ:
         page = await request(method, {"cursor": cursor} if cursor else {})
         listed = page.get(key)
         found += listed if isinstance(listed, list) else []

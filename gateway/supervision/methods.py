@@ -28,7 +28,7 @@ from contextd.mcp.listeners import burst
 from gateway import hop, names, offering
 from gateway.hop import Failed
 from gateway.models import Kind
-from gateway.supervision import failures
+from gateway.supervision import failures, lists
 from gateway.supervision.answering import Handler, Request
 from gateway.supervision.exchange import Asked, Exchange
 from gateway.supervision.supervisor import Supervisor
@@ -36,13 +36,12 @@ from gateway.supervision.supervisor import Supervisor
 DIRECT = "direct"
 """The principal of a client that is no process of contextd, so names no caller."""
 UNCACHED = {"ttlMs": 0, "cacheScope": "private"}
-LISTS = {
-    "tools/list": (Kind.TOOL, "tools"),
-    "prompts/list": (Kind.PROMPT, "prompts"),
-    "resources/list": (Kind.RESOURCE, "resources"),
-    "resources/templates/list": (Kind.TEMPLATE, "resourceTemplates"),
+LISTS = {method: (kind, key) for kind, (method, key) in lists.LIST_METHODS.items()}
+KIND_OF_METHOD = {
+    "tools/call": Kind.TOOL,
+    "prompts/get": Kind.PROMPT,
+    "resources/read": Kind.RESOURCE,
 }
-KINDS = {"tools/call": Kind.TOOL, "prompts/get": Kind.PROMPT, "resources/read": Kind.RESOURCE}
 
 Form = TypeVar("Form", bound=BaseModel)
 
@@ -83,7 +82,7 @@ def build(supervisor: Supervisor) -> Mapping[str, Handler]:
         "server/discover": discover,
         LISTEN: listen,
         **{name: partial(methods.listed, *one) for name, one in LISTS.items()},
-        **dict.fromkeys(KINDS, methods.relay),
+        **dict.fromkeys(KIND_OF_METHOD, methods.relay),
         "contextd/drop": methods.drop,
         "contextd/restart": methods.restart,
         "contextd/refresh": methods.refresh,
@@ -142,7 +141,9 @@ class Methods:
         call = parsed(Call, request.params)
         asked = asked_in(request.method, call, caller_of(request))
         if hop.CALLER not in request.meta:
-            check = partial(offering.check_offered, KINDS[asked.method], asked.namespace, asked.own)
+            check = partial(
+                offering.check_offered, KIND_OF_METHOD[asked.method], asked.namespace, asked.own
+            )
             await self._supervisor.do(check)
         exchange = self._exchange_of(asked, call, request.meta.get(hop.REFUSAL, ""))
         result = await self._follow(exchange, request)

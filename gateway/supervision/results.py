@@ -18,7 +18,7 @@ from referencing import Registry
 from gateway import pinning
 
 CALL = "tools/call"
-KINDS: Mapping[str, type[BaseModel]] = {
+RESULT_FORMS: Mapping[str, type[BaseModel]] = {
     CALL: CallToolResult,
     "prompts/get": GetPromptResult,
     "resources/read": ReadResourceResult,
@@ -53,7 +53,7 @@ def promised(tools: Iterable[Any]) -> dict[str, Any]:
 async def problem_of(method: str, result: Any, schema: Mapping[str, Any] | None) -> str | None:
     """Return the problem in one line, or None. Raises Unchecked."""
     try:
-        parsed = KINDS[method].model_validate(result, by_name=False)
+        parsed = RESULT_FORMS[method].model_validate(result, by_name=False)
     except ValidationError as error:
         first = error.errors()[0]
         return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

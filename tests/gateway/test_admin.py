@@ -99,7 +99,7 @@ def test_what_is_switched_off_in_the_admin_is_announced_for_all_lists(
         unsubscribe()
 
     kinds = [one.kind for one in heard if isinstance(one, bus.Change)]
-    assert sorted(kinds) == sorted(get_args(bus.Kind))
+    assert sorted(kinds) == sorted(get_args(bus.ListName))
 
 
 def test_the_admin_warns_of_what_cannot_start(upstream: Upstream, admin_client: Client) -> None:

@@ -120,7 +120,7 @@ def test_an_answer_that_cannot_be_read_ends_its_call(line: bytes, ended: object)
 def test_the_call_of_a_line_that_is_too_long_is_found_at_its_ends(
     beginning: bytes, end: bytes, answered: object
 ) -> None:
-    (line,) = wire.Lines(2000).feed(beginning + b"A" * 5000 + end + b"\n")
+    (line,) = wire.SalvagingLineSplitter(2000).feed(beginning + b"A" * 5000 + end + b"\n")
 
     assert isinstance(line, wire.LongLine)
     assert salvage.call_answered_at_length(line.beginning, line.end) == answered
@@ -136,7 +136,7 @@ def test_a_long_answer_without_an_id_at_its_ends_is_of_no_call(end: bytes) -> No
 def test_lines_are_the_same_in_chunks_of_any_size(lines: list[bytes], size: int) -> None:
     given_lines = [b"{" + line for line in lines]
     written = b"".join(line + b"\n" for line in given_lines)
-    splitting = wire.Lines(20)
+    splitting = wire.SalvagingLineSplitter(20)
 
     found = [
         line
@@ -149,7 +149,7 @@ def test_lines_are_the_same_in_chunks_of_any_size(lines: list[bytes], size: int)
 
 def test_a_line_without_an_end_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "MAX_SKIPPED_BYTES", 3000)
-    lines = wire.Lines(1000)
+    lines = wire.SalvagingLineSplitter(1000)
 
     assert list(lines.feed(b"{" + b"A" * 2500)) == []
     with pytest.raises(salvage.Unattributable, match="a line of more than 1000 bytes"):
