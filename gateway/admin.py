@@ -174,11 +174,11 @@ def tell_without_gateway(request: HttpRequest) -> None:
 
 
 def control(request: HttpRequest, action: str, upstreams: QuerySet[Upstream]) -> None:
-    from gateway import link  # the SDK takes seconds to import
+    from gateway import client  # the SDK takes seconds to import
 
     for upstream in upstreams:
         try:
-            link.control(action, upstream.namespace)
+            client.control(action, upstream.namespace)
             messages.success(request, f"{upstream} is ready")
         except ContextdError as error:
             messages.error(request, error.message)

@@ -111,18 +111,18 @@ def as_prompt(offer: Offer) -> Provided:
 async def call(
     offer: Offer, caller: Caller, request: AnyArguments, conversation: Conversation
 ) -> RelayedToolResult:
-    from gateway import link  # the SDK takes seconds to import; only calls need it
+    from gateway import client  # the SDK takes seconds to import; only calls need it
 
     arguments: Mapping[str, Any] = request.model_dump(mode="json", exclude_unset=True)
-    return await link.call(offer, arguments, caller.principal, conversation)
+    return await client.call(offer, arguments, caller.principal, conversation)
 
 
 async def get_prompt(
     offer: Offer, caller: Caller, request: GivenArguments, conversation: Conversation
 ) -> RelayedPrompt:
-    from gateway import link
+    from gateway import client
 
-    return await link.get_prompt(offer, request.arguments, caller.principal, conversation)
+    return await client.get_prompt(offer, request.arguments, caller.principal, conversation)
 
 
 tools = Offered(offering.offered, as_tool)

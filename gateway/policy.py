@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from gateway import services
-from gateway.lost import Hopeless
+from gateway.errors import Hopeless
 from gateway.models import Transport, Upstream
 from gateway.services import Plan
 

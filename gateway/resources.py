@@ -22,13 +22,13 @@ async def read(
     caller: Caller, request: ReadResource, conversation: Conversation
 ) -> RelayedContents:
     """Read a resource of another MCP server."""
-    from gateway import link  # the SDK takes seconds to import; only reads need it
+    from gateway import client  # the SDK takes seconds to import; only reads need it
 
     ensure_plain(request.uri)
     resources.check(caller, [TEMPLATE], request.uri)
     resources.check(caller, [TEMPLATE, request.uri])  # a query may name something else there
     offer = await conversation.do(partial(offering.readable, request.uri))
-    return await link.read(offer, caller.principal, conversation)
+    return await client.read(offer, caller.principal, conversation)
 
 
 def ensure_plain(uri: str) -> None:

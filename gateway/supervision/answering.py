@@ -1,6 +1,6 @@
 """Answer the requests of MCP clients on one connection, each checked as the protocol demands.
 
-Most are from contextd's own processes (`gateway.hop`); any client of 2026-07-28 is served.
+Most are from contextd's own processes (`gateway.rpc`); any client of 2026-07-28 is served.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from opentelemetry import propagate
 from contextd.errors import ContextdError, Invalid
 from contextd.mcp import answers, envelope
 from contextd.mcp.lifecycle import cancelled_by
-from gateway import hop
+from gateway import rpc
 
 UNEXPECTED = "the call failed inside the gateway; see its log"
 
@@ -42,16 +42,16 @@ class Request:
 
     id: RequestId
     method: str
-    params: hop.Params
+    params: rpc.Params
     writer: asyncio.StreamWriter
 
     @property
     def meta(self) -> dict[str, Any]:
         return self.params.get("_meta") or {}
 
-    async def notify(self, method: str, params: hop.Params) -> None:
+    async def notify(self, method: str, params: rpc.Params) -> None:
         with contextlib.suppress(OSError):  # the end of the connection cancels the request
-            await hop.write(self.writer, {"method": method, "params": params})
+            await rpc.write(self.writer, {"method": method, "params": params})
 
     async def report(self, progress: float, total: float | None, message: str | None) -> None:
         """Report progress, if the sender wants to know."""
@@ -59,7 +59,7 @@ class Request:
         if token is not None:
             step = {"progress": progress, "total": total, "message": message}
             told = {key: value for key, value in step.items() if value is not None}
-            await self.notify(hop.PROGRESS, {"progressToken": token, **told})
+            await self.notify(rpc.PROGRESS, {"progressToken": token, **told})
 
 
 Handler = Callable[[Request], Awaitable[dict[str, Any]]]
@@ -72,11 +72,11 @@ async def serve(
     """Answer requests until the other side ends the connection; then cancel what still runs."""
     running: Running = {}
     try:
-        async for line in hop.lines_from(reader):
+        async for line in rpc.lines_from(reader):
             try:
                 take(message_in(line), writer, handlers, running)
             except MCPError as error:
-                await hop.write(writer, {"id": None, "error": as_error(error)})
+                await rpc.write(writer, {"id": None, "error": as_error(error)})
     finally:
         for task in running.values():
             task.cancel()
@@ -114,9 +114,9 @@ async def answer(request: Request, handlers: Mapping[str, Handler]) -> None:
     outcome = await outcome_of(request, handlers)
     with contextlib.suppress(OSError):  # nobody waits for the answer any more
         try:
-            await hop.write(request.writer, {"id": request.id, **outcome})
-        except hop.Failed as error:  # the result cannot be written
-            await hop.write(request.writer, {"id": request.id, "error": as_error(error)})
+            await rpc.write(request.writer, {"id": request.id, **outcome})
+        except rpc.Failed as error:  # the result cannot be written
+            await rpc.write(request.writer, {"id": request.id, "error": as_error(error)})
 
 
 async def outcome_of(request: Request, handlers: Mapping[str, Handler]) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def as_error(error: Exception) -> dict[str, Any]:
         error = answers.protocol_error(error)
     if isinstance(error, MCPError):
         return error.error.model_dump(exclude_none=True)
-    if isinstance(error, hop.Failed):
+    if isinstance(error, rpc.Failed):
         code = INVALID_PARAMS if error.category == "validation" else INTERNAL_ERROR
         data = {"category": error.category, "cause": error.cause}
         return {"code": code, "message": error.message, "data": data}

@@ -28,13 +28,13 @@ from pydantic import BaseModel, TypeAdapter
 
 import contextd
 from contextd.mcp import sdk
-from gateway.hop import Failed
-from gateway.lost import Lost
+from gateway.errors import Lost
 from gateway.models import Isolation, Kind, Transport
+from gateway.rpc import Failed
 from gateway.services import Plan
 from gateway.supervision import concealing, failures, http, lists, transports
 from gateway.supervision.exchange import Exchange, NotAnswered
-from gateway.supervision.hearing import Heard
+from gateway.supervision.liveness import Heard
 from gateway.supervision.processes import Tail
 
 ModelReply = CreateMessageResult | CreateMessageResultWithTools

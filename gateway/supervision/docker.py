@@ -16,7 +16,7 @@ from aiodocker.execs import Exec
 from aiodocker.stream import Stream
 
 from gateway import wire
-from gateway.lost import Hopeless, Lost
+from gateway.errors import Hopeless, Lost
 from gateway.services import Plan
 from gateway.supervision import processes
 from gateway.supervision.processes import PATIENCE_SECONDS, RUN, Tail

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from gateway import hop, names
-from gateway.hop import Report
+from gateway import names, rpc
+from gateway.rpc import Report
 from gateway.supervision import failures
 
 HELD_SECONDS = 300
@@ -80,7 +80,7 @@ class Exchange:
         if self._task and self.is_done:
             return self._result_of(self._task)
         return {
-            "resultType": hop.INPUT_REQUIRED,
+            "resultType": rpc.INPUT_REQUIRED,
             "inputRequests": dict(self._questions),
             "requestState": self.id,
         }

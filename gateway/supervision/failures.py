@@ -7,8 +7,8 @@ from mcp import MCPError
 from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 
 from gateway import wire
-from gateway.hop import Failed
-from gateway.lost import Hopeless, Lost
+from gateway.errors import Hopeless, Lost
+from gateway.rpc import Failed
 
 FORGOTTEN_SESSION = {
     "session terminated",

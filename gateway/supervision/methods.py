@@ -25,9 +25,9 @@ from contextd.errors import Unsupported
 from contextd.mcp import foreign, pagination
 from contextd.mcp.lifecycle import LISTEN
 from contextd.mcp.listeners import burst
-from gateway import hop, names, offering
-from gateway.hop import Failed
+from gateway import names, offering, rpc
 from gateway.models import Kind
+from gateway.rpc import Failed
 from gateway.supervision import failures, lists
 from gateway.supervision.answering import Handler, Request
 from gateway.supervision.exchange import Asked, Exchange
@@ -93,7 +93,7 @@ async def discover(request: Request) -> dict[str, Any]:
     ours = {"name": "contextd-gateway", "version": contextd.__version__}
     changing = {"listChanged": True}
     return {
-        "supportedVersions": [hop.VERSION],
+        "supportedVersions": [rpc.VERSION],
         "capabilities": {"tools": changing, "prompts": changing, "resources": changing},
         "_meta": {SERVER_INFO_META_KEY: ours},
         **UNCACHED,
@@ -140,12 +140,12 @@ class Methods:
         """Return the upstream's answer, or its questions; the caller answers them in a retry."""
         call = parsed(Call, request.params)
         asked = asked_in(request.method, call, caller_of(request))
-        if hop.CALLER not in request.meta:
+        if rpc.CALLER not in request.meta:
             check = partial(
                 offering.check_offered, KIND_OF_METHOD[asked.method], asked.namespace, asked.own
             )
             await self._supervisor.do(check)
-        exchange = self._exchange_of(asked, call, request.meta.get(hop.REFUSAL, ""))
+        exchange = self._exchange_of(asked, call, request.meta.get(rpc.REFUSAL, ""))
         result = await self._follow(exchange, request)
         return {**UNCACHED, **result} if asked.method == "resources/read" else result
 
@@ -184,7 +184,7 @@ class Methods:
 
 
 def caller_of(request: Request) -> Caller:
-    return parsed(Caller, request.meta.get(hop.CALLER, {}))
+    return parsed(Caller, request.meta.get(rpc.CALLER, {}))
 
 
 def asked_in(method: str, call: Call, caller: Caller) -> Asked:

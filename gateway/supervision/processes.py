@@ -21,7 +21,7 @@ from contextd import logs
 from contextd.embedded import addresses, parent
 from contextd.lines import LineSplitter
 from gateway import policy, wire
-from gateway.lost import Hopeless, Lost
+from gateway.errors import Hopeless, Lost
 from gateway.services import Plan
 from gateway.wire import Peer, Streams
 

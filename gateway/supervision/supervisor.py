@@ -12,14 +12,14 @@ from typing import Any, TypeVar
 from contextd.errors import ContextdError, Invalid
 from contextd.workers import Workers
 from gateway import offering, services
-from gateway.lost import Lost, Replaced, Unsaved
+from gateway.errors import Lost, Replaced, Unsaved
 from gateway.models import Kind, State
 from gateway.services import Plan
 from gateway.supervision import failures, transports
 from gateway.supervision.connection import Connection
+from gateway.supervision.containers_file import Use
 from gateway.supervision.exchange import Exchange, Exchanges
 from gateway.supervision.upstream import SupervisedUpstream
-from gateway.supervision.used import Use
 
 LOOK_SECONDS = 1
 TIDY_EVERY = 60

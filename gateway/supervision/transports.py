@@ -9,12 +9,12 @@ from typing import Any
 import anyio
 
 from gateway import policy
-from gateway.lost import Lost
+from gateway.errors import Lost
 from gateway.models import Transport
 from gateway.services import Plan
-from gateway.supervision import http, processes, used
+from gateway.supervision import containers_file, http, processes
+from gateway.supervision.containers_file import Use
 from gateway.supervision.processes import Tail
-from gateway.supervision.used import Use
 
 LETTING_GO_SECONDS = 20
 
@@ -40,7 +40,7 @@ async def make_ready(plan: Plan) -> None:
     if plan.transport == Transport.DOCKER:
         from gateway.supervision import docker
 
-        used.note(plan.namespace, plan.container)
+        containers_file.note(plan.namespace, plan.container)
         try:
             async with asyncio.timeout(plan.startup_seconds):
                 await docker.make_ready(plan)
@@ -56,7 +56,7 @@ def uses_of(plans: Iterable[Plan]) -> set[Use]:
 
 def left(plans: Collection[Plan]) -> set[Use]:
     """Return what no enabled upstream uses, as after a kill of the gateway."""
-    return used.containers() - uses_of(plan for plan in plans if plan.is_enabled)
+    return containers_file.containers() - uses_of(plan for plan in plans if plan.is_enabled)
 
 
 async def let_go(uses: Collection[Use]) -> None:
@@ -73,7 +73,7 @@ async def remove(uses: Collection[Use]) -> None:
         from gateway.supervision import docker
 
         if await has_succeeded(docker.remove, use):
-            used.forget(*use)
+            containers_file.forget(*use)
 
 
 async def has_succeeded(act: Callable[[str, str], Awaitable[None]], use: Use) -> bool:

@@ -14,9 +14,9 @@ from typing import Any, NoReturn, Protocol
 from django.utils import timezone
 
 from contextd import logs
-from gateway.hop import Failed
-from gateway.lost import Hopeless, Lost, Replaced, Unsaved
+from gateway.errors import Hopeless, Lost, Replaced, Unsaved
 from gateway.models import Isolation, Kind, State
+from gateway.rpc import Failed
 from gateway.services import Plan
 from gateway.supervision import concealing, failures, results, transports
 from gateway.supervision.connection import Connection

@@ -207,39 +207,39 @@ def test_another_image_means_another_container(made: dict[str, object], add: Add
 def test_a_disabled_upstream_keeps_its_container_when_a_gateway_starts(
     made: dict[str, object], transactional_db: None, request: pytest.FixtureRequest
 ) -> None:
+    from gateway.supervision import containers_file
     from gateway.supervision import docker as transport
-    from gateway.supervision import used
 
     services.add(Upstream(namespace="odd", is_enabled=False, **made), {})
     label = f"{transport.LABEL}={transport.mark_of('odd')}"
     docker("run", "--detach", "--name", "made", "--label", label, IMAGE, *transport.STAY)
-    used.note("odd", "made")
-    used.note("gone", "nowhere")
+    containers_file.note("odd", "made")
+    containers_file.note("gone", "nowhere")
 
     request.getfixturevalue("gateway")
-    wait_for(lambda: used.containers() == {("odd", "made")})
+    wait_for(lambda: containers_file.containers() == {("odd", "made")})
     wait_for(lambda: "made" not in docker("ps"))
 
     assert "made" in docker("ps", "--all")
-    used.forget("odd", "made")
+    containers_file.forget("odd", "made")
 
 
 def test_what_was_removed_while_no_gateway_ran_is_ended_when_one_starts(
     container: str, request: pytest.FixtureRequest
 ) -> None:
     """As after `kill -9` of the gateway: rows and what runs have nothing to do with each other."""
+    from gateway.supervision import containers_file, processes
     from gateway.supervision import docker as transport
-    from gateway.supervision import processes, used
 
     mark = transport.mark_of("gone")
     docker("exec", "--detach", "--env", f"{processes.MARK}={mark}", container, "sleep", "997")
     label = f"{transport.LABEL}={mark}"
     docker("create", "--name", "made-for-gone", "--label", label, IMAGE, "sleep", "1000")
-    used.note("gone", container)
-    used.note("gone", "made-for-gone")
+    containers_file.note("gone", container)
+    containers_file.note("gone", "made-for-gone")
 
     request.getfixturevalue("gateway")
-    wait_for(lambda: not used.containers())
+    wait_for(lambda: not containers_file.containers())
 
     assert "sleep 997" not in docker("top", container)
     assert "made-for-gone" not in docker("ps", "--all")

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from contextd.errors import NotFound, TimedOut, UpstreamFailed
-from gateway import link, offering
+from gateway import client, offering
 from gateway.models import State, Transport, Upstream
 from tests.conftest import Call
 from tests.gateway.conftest import MISBEHAVING, Add, wait_for_state
@@ -159,6 +159,6 @@ def test_the_status_of_a_start_that_fails_is_told(add_web: Add, call: Call) -> N
         call("odd:status", code=503)
 
     with pytest.raises(UpstreamFailed, match="no handshake: HTTP 503 Service Unavailable"):
-        link.control("restart", "odd")
+        client.control("restart", "odd")
 
     wait_for_state(upstream, State.BACKOFF, State.STARTING)

@@ -185,13 +185,13 @@ def test_a_new_tool_is_offered_without_a_restart(add: Add, call: Call) -> None:
 
 def test_a_list_without_tools_is_a_fault_and_changes_nothing(add: Add, call: Call) -> None:
     from contextd.errors import UpstreamFailed
-    from gateway import link
+    from gateway import client
 
     add()
     call("odd:vanish")
 
     with pytest.raises(UpstreamFailed, match=r"it lists no tools, but had \d+ before"):
-        link.control("refresh", "odd")
+        client.control("refresh", "odd")
 
     assert "odd:echo" in offered()
 

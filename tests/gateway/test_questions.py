@@ -14,7 +14,7 @@ from mcp import Client, types
 from mcp.client.streamable_http import streamable_http_client
 
 from contextd.errors import TimedOut, UpstreamFailed
-from gateway import link
+from gateway import client
 from gateway.models import Isolation
 from tests.clients import MODERN_VERSION, structure_of, text_of
 from tests.conftest import Call
@@ -101,7 +101,7 @@ def test_of_two_calls_none_is_asked_for_the_other(add: Add, call: Call) -> None:
         lambda: "several calls use this connection" in call("odd:ask_person").structured["message"]
     )
 
-    link.control("restart", "odd")
+    client.control("restart", "odd")
     both.join()
 
 

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 
 from contextd.errors import ContextdError, UpstreamFailed
-from gateway import link, offering, services
+from gateway import client, offering, services
 from gateway.models import Isolation, Kind, State, Upstream
 from gateway.supervision import upstream as supervised
 from gateway.supervision.upstream import SupervisedUpstream
@@ -90,7 +90,7 @@ def test_a_command_that_waits_for_a_start_gets_the_successor(
     is_waiting: threading.Event, add: Add, action: str
 ) -> None:
     upstream = add(command=SILENT, startup_timeout_ms=60_000, expect=State.STARTING)
-    with in_thread(lambda: link.control(action, "odd")) as outcomes:
+    with in_thread(lambda: client.control(action, "odd")) as outcomes:
         is_waiting.wait()
         upstream.command = [sys.executable, MISBEHAVING]
         upstream.save()
@@ -115,7 +115,7 @@ def add_tool(upstream: Upstream, name: str) -> None:
 
 def test_a_crash_after_a_restart_during_the_start_is_recorded(add: Add, call: Call) -> None:
     upstream = add(command=SLOW_TO_START, expect=State.STARTING)
-    link.control("restart", "odd")
+    client.control("restart", "odd")
 
     with pytest.raises(UpstreamFailed, match="went away during the call"):
         call("odd:crash")
@@ -129,7 +129,7 @@ def disable(upstream: Upstream) -> None:
 
 
 def restart(upstream: Upstream) -> None:
-    link.control("restart", upstream.namespace)
+    client.control("restart", upstream.namespace)
 
 
 @pytest.mark.parametrize("end", [disable, restart])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from contextd.errors import UpstreamFailed
-from gateway import link
+from gateway import client
 from gateway.models import State
 from tests.conftest import Call
 from tests.gateway.conftest import MISBEHAVING, Add, wait_for_state
@@ -20,7 +20,7 @@ def test_one_that_cannot_start_is_given_up_and_started_again_on_request(
     assert "given up after 2 attempts" in upstream.reason
 
     with pytest.raises(UpstreamFailed, match="no handshake"):
-        link.control("restart", "odd")
+        client.control("restart", "odd")
 
     wait_for_state(upstream, State.FAILED)
 
@@ -68,7 +68,7 @@ def test_a_program_that_is_installed_later_starts_when_a_person_asks(
     program.write_text(f"#!/bin/sh\nexec {sys.executable} {MISBEHAVING}\n")
     program.chmod(0o755)
 
-    link.control(action, "odd")
+    client.control(action, "odd")
 
     upstream.refresh_from_db()
     assert (upstream.state, upstream.reason) == (State.READY, "")

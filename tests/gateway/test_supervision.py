@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 
 from contextd.errors import UpstreamFailed
-from gateway import link, offering, place, services
+from gateway import client, offering, place, services
 from gateway.models import Isolation, State, Upstream
 from gateway.supervision import connection as supervised_connection
 from gateway.supervision import upstream as supervised
@@ -171,7 +171,7 @@ def test_one_slow_upstream_delays_no_other(add: Add, call: Call) -> None:
     call("calm:echo")
     quick = time.monotonic() - began
 
-    link.control("restart", "odd")
+    client.control("restart", "odd")
     slow.join()
     assert quick < 5
     assert len(failures) == 1

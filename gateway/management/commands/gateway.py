@@ -93,10 +93,10 @@ class Command(ActionCommand):
             self.stdout.write(f"approved: {approved}")
 
     def _control(self, action: str, namespace: str) -> str:
-        from gateway import link  # the SDK takes seconds to import
+        from gateway import client  # the SDK takes seconds to import
 
         services.named(namespace)
-        return link.control(action, namespace)
+        return client.control(action, namespace)
 
 
 def add_fields(parser: ArgumentParser) -> None:

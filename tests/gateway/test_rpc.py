@@ -13,8 +13,8 @@ from mcp.types import CallToolRequestParams, CallToolResult
 from opentelemetry import trace
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 
-from gateway import hop
-from gateway.hop import Client
+from gateway import rpc
+from gateway.rpc import Client
 from gateway.supervision import answering
 from gateway.supervision.answering import Request
 from tests.gateway import streams
@@ -47,7 +47,7 @@ class Other:
         return {}
 
     async def fail(self, request: Request) -> dict[str, Any]:
-        raise hop.Failed("try again later", "busy", {"code": 7})
+        raise rpc.Failed("try again later", "busy", {"code": 7})
 
     async def crash(self, request: Request) -> dict[str, Any]:
         raise KeyError("secret")
@@ -112,8 +112,8 @@ def test_a_request_is_part_of_the_trace_of_its_caller(tmp_path: Path) -> None:
 
 
 def test_a_failure_keeps_its_category_and_cause(tmp_path: Path) -> None:
-    async def use(client: Client, other: Other) -> hop.Failed:
-        with pytest.raises(hop.Failed) as failed:
+    async def use(client: Client, other: Other) -> rpc.Failed:
+        with pytest.raises(rpc.Failed) as failed:
             await client.request("fail", {}, 10)
         return failed.value
 
@@ -127,7 +127,7 @@ def test_an_unexpected_error_stays_in_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def use(client: Client, other: Other) -> Any:
-        with pytest.raises(hop.Failed, match="the call failed inside the gateway; see its log"):
+        with pytest.raises(rpc.Failed, match="the call failed inside the gateway; see its log"):
             await client.request("crash", {}, 10)
         return await client.request("echo", {"value": 1}, 10)
 
@@ -140,9 +140,9 @@ def test_the_end_of_the_other_side_is_told_from_what_was_never_sent(tmp_path: Pa
         waiting = asyncio.create_task(client.request("wait", {}, 10))
         await other.began.wait()
         other.writers[0].close()
-        with pytest.raises(hop.Closed):
+        with pytest.raises(rpc.Closed):
             await waiting
-        with pytest.raises(hop.Unsent):
+        with pytest.raises(rpc.Unsent):
             await client.request("echo", {}, 10)
 
         await other.cancelled.wait()
@@ -171,10 +171,10 @@ def test_a_caller_that_goes_away_cancels_its_request_alone(tmp_path: Path) -> No
 
 
 def test_what_is_too_long_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hop, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(rpc, "MAX_LINE_BYTES", 1000)
 
     async def use(client: Client, other: Other) -> Any:
-        with pytest.raises(hop.Failed, match="bytes are more than the 1000 of one message"):
+        with pytest.raises(rpc.Failed, match="bytes are more than the 1000 of one message"):
             await client.request("echo", {"value": "x" * 2000}, 10)
         return await client.request("echo", {"value": "x"}, 10)
 
@@ -193,7 +193,7 @@ def test_a_server_of_the_sdk_understands_what_is_asked(tmp_path: Path) -> None:
             finally:
                 cancelled.set()
         await context.session.report_progress(1, 2, "half")
-        told = context.meta[hop.CALLER]["principal"]
+        told = context.meta[rpc.CALLER]["principal"]
         return CallToolResult(content=[], structured_content=[params.arguments, told])
 
     async def report(done: float, total: float | None, message: str | None) -> None:
@@ -208,10 +208,10 @@ def test_a_server_of_the_sdk_understands_what_is_asked(tmp_path: Path) -> None:
     async def run() -> Any:
         async with await asyncio.start_unix_server(serve, tmp_path / "socket"):
             reader, writer = await asyncio.open_unix_connection(tmp_path / "socket")
-            client, meta = Client(reader, writer), {hop.CALLER: {"principal": "user:3"}}
+            client, meta = Client(reader, writer), {rpc.CALLER: {"principal": "user:3"}}
             asked = {"name": "add", "arguments": {"a": 1}, "_meta": meta}
             result = await client.request("tools/call", asked, 10, report)
-            with pytest.raises(hop.Failed, match="no such thing") as failed:
+            with pytest.raises(rpc.Failed, match="no such thing") as failed:
                 await client.request("tools/call", {"name": "refuse"}, 10)
             with pytest.raises(TimeoutError):
                 await client.request("tools/call", {"name": "wait"}, 0.1)

@@ -22,9 +22,9 @@ from contextd.errors import (
 from contextd.operations import RelayedToolResult
 from contextd.prompts import RelayedPrompt
 from contextd.resources import RelayedContents
-from gateway import answers, hop, names, offering, place, services
-from gateway.hop import Params, Report
+from gateway import answers, names, offering, place, rpc, services
 from gateway.offering import Offer
+from gateway.rpc import Params, Report
 
 CONNECT_SECONDS = 5
 UNSENT = "the gateway is restarting; nothing was sent, so the call can be made again"
@@ -74,12 +74,12 @@ async def exchange(
     """Return the raw result; relay the upstream's questions to the caller in the meantime."""
     found = {theirs: conversation.header(ours) for theirs, ours in offer.headers.items()}
     headers = {theirs: value for theirs, value in found.items() if value is not None}
-    caller = {hop.CALLER: {"principal": principal, "headers": headers}}
+    caller = {rpc.CALLER: {"principal": principal, "headers": headers}}
     retry: Params = {"requestState": state} if (state := state_in(conversation.replied)) else {}
     while True:
         asked = {**params, "_meta": caller, **retry}
         result = await ask(method, asked, offer.seconds, conversation.report)
-        if result.pop("resultType") != hop.INPUT_REQUIRED:
+        if result.pop("resultType") != rpc.INPUT_REQUIRED:
             return result
         retry = {"requestState": result["requestState"]}
         retry |= await reply_to(result["inputRequests"], {**retry, "_meta": caller}, conversation)
@@ -99,7 +99,7 @@ async def reply_to(
     try:
         return {"inputResponses": dict(await conversation.pass_on(put))}
     except (Unsupported, Declined) as refusal:
-        return {"_meta": {**open_call["_meta"], hop.REFUSAL: refusal.message}}
+        return {"_meta": {**open_call["_meta"], rpc.REFUSAL: refusal.message}}
     except asyncio.CancelledError:
         # Also when the call is cancelled, which must not stop this.
         dropping = asyncio.create_task(ask("contextd/drop", open_call, CONNECT_SECONDS))
@@ -114,11 +114,11 @@ async def ask(
     client = await Line.of_this_loop().opened()
     try:
         return await client.request(method, params, seconds, report)
-    except hop.Failed as failed:
+    except rpc.Failed as failed:
         raise as_ours(failed) from None
-    except hop.Unsent:
+    except rpc.Unsent:
         raise UpstreamFailed(UNSENT) from None
-    except hop.Closed:
+    except rpc.Closed:
         raise UpstreamFailed(GONE) from None
     except TimeoutError:
         raise TimedOut(LATE) from None
@@ -146,22 +146,22 @@ class Line:
         opening = self._opening
         return opening.done() and (opening.exception() is not None or opening.result().has_ended)
 
-    async def opened(self) -> hop.Client:
+    async def opened(self) -> rpc.Client:
         return await asyncio.shield(self._opening)
 
 
-async def connect() -> hop.Client:
+async def connect() -> rpc.Client:
     """Raises UpstreamFailed."""
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
-            return hop.Client(*await place.reach())
+            return rpc.Client(*await place.reach())
     except place.NotAdmitted as error:
         raise UpstreamFailed(str(error)) from None
     except (OSError, ValueError, TimeoutError):
         raise UpstreamFailed(f"{place.not_running()}, so no upstream can be called") from None
 
 
-def as_ours(failed: hop.Failed) -> ContextdError:
+def as_ours(failed: rpc.Failed) -> ContextdError:
     category = _KNOWN.get(failed.category, UpstreamFailed)
     if failed.cause is None:
         return category(failed.message)
