@@ -78,7 +78,7 @@ async def exchange(
     retry: Params = {"requestState": state} if (state := state_in(conversation.replied)) else {}
     while True:
         asked = {**params, "_meta": caller, **retry}
-        result = await ask(method, asked, offer.seconds, conversation.report)
+        result = await request(method, asked, offer.seconds, conversation.report)
         if result.pop("resultType") != rpc.INPUT_REQUIRED:
             return result
         retry = {"requestState": result["requestState"]}
@@ -102,20 +102,20 @@ async def reply_to(
         return {"_meta": {**open_call["_meta"], rpc.REFUSAL: refusal.message}}
     except asyncio.CancelledError:
         # Also when the call is cancelled, which must not stop this.
-        dropping = asyncio.create_task(ask("contextd/drop", open_call, CONNECT_SECONDS))
+        dropping = asyncio.create_task(request("contextd/drop", open_call, CONNECT_SECONDS))
         await asyncio.shield(dropping)
         raise
 
 
-async def ask(
+async def request(
     method: str, params: Params, seconds: float, report: Report | None = None
 ) -> dict[str, Any]:
     """Send one request to the gateway. Raises UpstreamFailed, TimedOut, Busy or Invalid."""
-    client = await Line.of_this_loop().opened()
+    client = await SharedConnection.of_this_loop().open()
     try:
         return await client.request(method, params, seconds, report)
     except rpc.Failed as failed:
-        raise as_ours(failed) from None
+        raise as_contextd_error(failed) from None
     except rpc.Unsent:
         raise UpstreamFailed(UNSENT) from None
     except rpc.Closed:
@@ -124,29 +124,31 @@ async def ask(
         raise TimedOut(LATE) from None
 
 
-class Line:
+class SharedConnection:
     """The connection that all calls of an event loop share; replaced when it ends."""
 
-    _of_loops: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, "Line"]] = WeakKeyDictionary()
+    _of_loops: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, "SharedConnection"]] = (
+        WeakKeyDictionary()
+    )
 
     def __init__(self) -> None:
         # A new context, since the connection outlives the call that opened it.
         self._opening = asyncio.create_task(connect(), context=Context())
 
     @classmethod
-    def of_this_loop(cls) -> "Line":
+    def of_this_loop(cls) -> "SharedConnection":
         loop = asyncio.get_running_loop()
-        line = cls._of_loops.get(loop)
-        if line is None or line.has_ended:
-            line = cls._of_loops[loop] = cls()
-        return line
+        connection = cls._of_loops.get(loop)
+        if connection is None or connection.has_ended:
+            connection = cls._of_loops[loop] = cls()
+        return connection
 
     @property
     def has_ended(self) -> bool:
         opening = self._opening
         return opening.done() and (opening.exception() is not None or opening.result().has_ended)
 
-    async def opened(self) -> rpc.Client:
+    async def open(self) -> rpc.Client:
         return await asyncio.shield(self._opening)
 
 
@@ -161,7 +163,7 @@ async def connect() -> rpc.Client:
         raise UpstreamFailed(f"{place.not_running()}, so no upstream can be called") from None
 
 
-def as_ours(failed: rpc.Failed) -> ContextdError:
+def as_contextd_error(failed: rpc.Failed) -> ContextdError:
     category = _KNOWN.get(failed.category, UpstreamFailed)
     if failed.cause is None:
         return category(failed.message)
@@ -175,5 +177,5 @@ def control(action: str, namespace: str) -> str:
     Meant for commands and pages, which have no event loop.
     """
     seconds = offering.seconds_of_start(services.named(namespace))
-    asked = ask(f"contextd/{action}", {"namespace": namespace}, seconds)
+    asked = request(f"contextd/{action}", {"namespace": namespace}, seconds)
     return str(asyncio.run(asked)["state"])

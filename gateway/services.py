@@ -133,7 +133,7 @@ def readable_settings(upstream: Upstream) -> tuple[dict[str, str], str]:
     return values, ""
 
 
-def note(
+def save_state(
     upstream_id: int, state: State, reason: str = "", retry_at: datetime | None = None
 ) -> None:
     """Save the upstream's state and add it to the events."""
@@ -143,10 +143,10 @@ def note(
             state=state, reason=reason, next_retry_at=retry_at, state_since=timezone.now()
         )
         if known:
-            keep_event(upstream_id, state, reason)
+            add_event(upstream_id, state, reason)
 
 
-def keep_event(upstream_id: int, state: State, reason: str) -> None:
+def add_event(upstream_id: int, state: State, reason: str) -> None:
     UpstreamEvent.objects.create(
         upstream_id=upstream_id,
         state=state,

@@ -34,7 +34,7 @@ from gateway.rpc import Failed
 from gateway.services import Plan
 from gateway.supervision import concealing, failures, http, lists, transports
 from gateway.supervision.exchange import Exchange, NotAnswered
-from gateway.supervision.liveness import Heard
+from gateway.supervision.liveness import MonitoredStream
 from gateway.supervision.processes import Tail
 
 ModelReply = CreateMessageResult | CreateMessageResultWithTools
@@ -141,8 +141,8 @@ class Connection:
         ours = Implementation(name="contextd-gateway", version=contextd.__version__)
         async with contextlib.AsyncExitStack() as stack:
             incoming, outgoing = await self._streams(stack)
-            self._heard = Heard(incoming)
-            self._dispatcher: JSONRPCDispatcher[Any] = JSONRPCDispatcher(self._heard, outgoing)
+            self._incoming = MonitoredStream(incoming)
+            self._dispatcher: JSONRPCDispatcher[Any] = JSONRPCDispatcher(self._incoming, outgoing)
             async with ClientSession(
                 dispatcher=self._dispatcher,
                 client_info=ours,
@@ -209,7 +209,7 @@ class Connection:
         seconds = self.plan.stale_seconds
         version = self._session.protocol_version
         try:
-            async with self._heard.limited_silence(seconds):
+            async with self._incoming.limited_silence(seconds):
                 if version in MODERN_PROTOCOL_VERSIONS:
                     await self._session.send_discover(version)
                 else:

@@ -5,31 +5,31 @@ from pathlib import Path
 
 from django.conf import settings
 
-Use = tuple[str, str]
+ContainerUse = tuple[str, str]
 """A namespace and the name of a container."""
 
 
-def containers() -> set[Use]:
+def read() -> set[ContainerUse]:
     try:
-        return {(namespace, name) for namespace, name in json.loads(file().read_text())}
+        return {(namespace, name) for namespace, name in json.loads(_path().read_text())}
     except (FileNotFoundError, ValueError):
         return set()
 
 
-def note(namespace: str, container: str) -> None:
-    keep(containers() | {(namespace, container)})
+def add(namespace: str, container: str) -> None:
+    _write(read() | {(namespace, container)})
 
 
-def forget(namespace: str, container: str) -> None:
-    keep(containers() - {(namespace, container)})
+def remove(namespace: str, container: str) -> None:
+    _write(read() - {(namespace, container)})
 
 
-def keep(uses: set[Use]) -> None:
+def _write(uses: set[ContainerUse]) -> None:
     """Write the file atomically, since the gateway may be killed at any time."""
-    written = file().with_suffix(".new")
+    written = _path().with_suffix(".new")
     written.write_text(json.dumps(sorted(uses)))
-    written.replace(file())
+    written.replace(_path())
 
 
-def file() -> Path:
+def _path() -> Path:
     return Path(settings.DATA_DIR) / "gateway-containers.json"

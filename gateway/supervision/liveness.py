@@ -12,7 +12,7 @@ from mcp.shared.message import SessionMessage
 from contextd.mcp.sdk import ReadStream
 
 
-class Heard:
+class MonitoredStream:
     """The stream of an upstream's messages, each of which is a sign of life."""
 
     def __init__(self, incoming: ReadStream[SessionMessage | Exception]) -> None:

@@ -17,7 +17,7 @@ from gateway.models import Kind, State
 from gateway.services import Plan
 from gateway.supervision import failures, transports
 from gateway.supervision.connection import Connection
-from gateway.supervision.containers_file import Use
+from gateway.supervision.containers_file import ContainerUse
 from gateway.supervision.exchange import Exchange, Exchanges
 from gateway.supervision.upstream import SupervisedUpstream
 
@@ -54,7 +54,7 @@ class Supervisor:
             while True:
                 self._is_look_due.clear()
                 await self._follow_rows()
-                await self._save_states()
+                await self._save_unsaved()
                 looks += 1
                 if looks % TIDY_EVERY == 0:
                     for upstream in self._upstreams.values():
@@ -158,21 +158,21 @@ class Supervisor:
         self._endings[namespace] = asyncio.create_task(end)
         self._endings[namespace].add_done_callback(finish)
 
-    async def note(
+    async def save_state(
         self, plan: Plan, state: State, reason: str = "", retry_at: datetime | None = None
     ) -> None:
         async with self._saving[plan.pk]:
-            self._unsaved[plan.pk] = partial(services.note, plan.pk, state, reason, retry_at)
-            await self._save_state(plan.pk)
+            self._unsaved[plan.pk] = partial(services.save_state, plan.pk, state, reason, retry_at)
+            await self._try_to_save(plan.pk)
 
-    async def _save_states(self) -> None:
+    async def _save_unsaved(self) -> None:
         """Save states that could not be saved before."""
         for pk in list(self._unsaved):
             async with self._saving[pk]:
                 if pk in self._unsaved:
-                    await self._save_state(pk)
+                    await self._try_to_save(pk)
 
-    async def _save_state(self, pk: int) -> None:
+    async def _try_to_save(self, pk: int) -> None:
         try:
             await self.do(self._unsaved[pk])
         except ContextdError as error:
@@ -180,7 +180,7 @@ class Supervisor:
         else:
             del self._unsaved[pk]
 
-    async def take_in(self, plan: Plan, kind: Kind, listed: list[Any]) -> None:
+    async def save_listing(self, plan: Plan, kind: Kind, listed: list[Any]) -> None:
         try:
             problems = await self.do(partial(offering.take_in, plan.pk, kind, listed))
         except Invalid as error:
@@ -208,7 +208,7 @@ async def replaced(upstream: SupervisedUpstream, now: Plan | None) -> None:
     await transports.remove(transports.uses_of([upstream.plan]) - transports.uses_of(kept))
 
 
-async def give_up(uses: set[Use], plans: Collection[Plan]) -> None:
+async def give_up(uses: set[ContainerUse], plans: Collection[Plan]) -> None:
     """End what runs in the containers; remove those that belong to none of the plans."""
     kept = transports.uses_of(plans)
     await transports.let_go(uses & kept)

@@ -13,7 +13,7 @@ from gateway.errors import Lost
 from gateway.models import Transport
 from gateway.services import Plan
 from gateway.supervision import containers_file, http, processes
-from gateway.supervision.containers_file import Use
+from gateway.supervision.containers_file import ContainerUse
 from gateway.supervision.processes import Tail
 
 LETTING_GO_SECONDS = 20
@@ -40,7 +40,7 @@ async def make_ready(plan: Plan) -> None:
     if plan.transport == Transport.DOCKER:
         from gateway.supervision import docker
 
-        containers_file.note(plan.namespace, plan.container)
+        containers_file.add(plan.namespace, plan.container)
         try:
             async with asyncio.timeout(plan.startup_seconds):
                 await docker.make_ready(plan)
@@ -50,16 +50,16 @@ async def make_ready(plan: Plan) -> None:
             ) from None
 
 
-def uses_of(plans: Iterable[Plan]) -> set[Use]:
+def uses_of(plans: Iterable[Plan]) -> set[ContainerUse]:
     return {(one.namespace, one.container) for one in plans if one.transport == Transport.DOCKER}
 
 
-def left(plans: Collection[Plan]) -> set[Use]:
+def left(plans: Collection[Plan]) -> set[ContainerUse]:
     """Return what no enabled upstream uses, as after a kill of the gateway."""
-    return containers_file.containers() - uses_of(plan for plan in plans if plan.is_enabled)
+    return containers_file.read() - uses_of(plan for plan in plans if plan.is_enabled)
 
 
-async def let_go(uses: Collection[Use]) -> None:
+async def let_go(uses: Collection[ContainerUse]) -> None:
     """End what runs in the containers after the last connection; keep their data."""
     for use in uses:
         from gateway.supervision import docker
@@ -67,16 +67,16 @@ async def let_go(uses: Collection[Use]) -> None:
         await has_succeeded(docker.let_go, use)
 
 
-async def remove(uses: Collection[Use]) -> None:
+async def remove(uses: Collection[ContainerUse]) -> None:
     """Clean up the containers that belong to no upstream any more."""
     for use in uses:
         from gateway.supervision import docker
 
         if await has_succeeded(docker.remove, use):
-            containers_file.forget(*use)
+            containers_file.remove(*use)
 
 
-async def has_succeeded(act: Callable[[str, str], Awaitable[None]], use: Use) -> bool:
+async def has_succeeded(act: Callable[[str, str], Awaitable[None]], use: ContainerUse) -> bool:
     """Act on the container; what fails is tried again at the gateway's next start."""
     namespace, container = use
     try:

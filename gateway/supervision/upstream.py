@@ -36,23 +36,23 @@ SHARED = "*"
 logger = logging.getLogger(__name__)
 
 
-class Notebook(Protocol):
+class StateStore(Protocol):
     """Records states and lists of upstreams."""
 
-    async def note(
+    async def save_state(
         self, plan: Plan, state: State, reason: str = "", retry_at: datetime | None = None
     ) -> None: ...
 
-    async def take_in(self, plan: Plan, kind: Kind, listed: list[Any]) -> None:
+    async def save_listing(self, plan: Plan, kind: Kind, listed: list[Any]) -> None:
         """Save a list. Raises Lost if it is not acceptable, and Unsaved if saving fails."""
 
 
 class SupervisedUpstream:
-    def __init__(self, plan: Plan, notebook: Notebook, create: Callable[..., Connection]) -> None:
+    def __init__(self, plan: Plan, store: StateStore, create: Callable[..., Connection]) -> None:
         self.plan = plan
         self.state, self.reason = State.STOPPED, ""
         self._retry_at: datetime | None = None
-        self._notebook, self._create = notebook, create
+        self._store, self._create = store, create
         self._main: Connection | None = None
         self._others: dict[tuple[Any, ...], Connection] = {}
         self._of_single_calls: set[Connection] = set()
@@ -325,7 +325,7 @@ class SupervisedUpstream:
         listed = await connection.list_all(kind)
         if kind == Kind.TOOL and listed:
             self._promised = results.promised(listed)
-        await self._notebook.take_in(self.plan, kind, listed)
+        await self._store.save_listing(self.plan, kind, listed)
         if self._untaken.pop(kind, None):
             await self._enter(self.state, self._not_taken())
 
@@ -371,7 +371,7 @@ class SupervisedUpstream:
         self.state, self.reason = state, reason
         is_outcome = not (self._is_starting or self._is_restart_wanted.is_set())
         is_settled = self._is_settled  # a restart during the note below replaces it
-        await self._notebook.note(self.plan, state, reason, self._retry_at)
+        await self._store.save_state(self.plan, state, reason, self._retry_at)
         if is_outcome:
             is_settled.set()
 

@@ -213,15 +213,15 @@ def test_a_disabled_upstream_keeps_its_container_when_a_gateway_starts(
     services.add(Upstream(namespace="odd", is_enabled=False, **made), {})
     label = f"{transport.LABEL}={transport.mark_of('odd')}"
     docker("run", "--detach", "--name", "made", "--label", label, IMAGE, *transport.STAY)
-    containers_file.note("odd", "made")
-    containers_file.note("gone", "nowhere")
+    containers_file.add("odd", "made")
+    containers_file.add("gone", "nowhere")
 
     request.getfixturevalue("gateway")
-    wait_for(lambda: containers_file.containers() == {("odd", "made")})
+    wait_for(lambda: containers_file.read() == {("odd", "made")})
     wait_for(lambda: "made" not in docker("ps"))
 
     assert "made" in docker("ps", "--all")
-    containers_file.forget("odd", "made")
+    containers_file.remove("odd", "made")
 
 
 def test_what_was_removed_while_no_gateway_ran_is_ended_when_one_starts(
@@ -235,11 +235,11 @@ def test_what_was_removed_while_no_gateway_ran_is_ended_when_one_starts(
     docker("exec", "--detach", "--env", f"{processes.MARK}={mark}", container, "sleep", "997")
     label = f"{transport.LABEL}={mark}"
     docker("create", "--name", "made-for-gone", "--label", label, IMAGE, "sleep", "1000")
-    containers_file.note("gone", container)
-    containers_file.note("gone", "made-for-gone")
+    containers_file.add("gone", container)
+    containers_file.add("gone", "made-for-gone")
 
     request.getfixturevalue("gateway")
-    wait_for(lambda: not containers_file.containers())
+    wait_for(lambda: not containers_file.read())
 
     assert "sleep 997" not in docker("top", container)
     assert "made-for-gone" not in docker("ps", "--all")

@@ -141,7 +141,7 @@ def test_from_the_command_line(add: Add, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_status_names_what_is_not_well(upstream: Upstream, call: Call) -> None:
-    services.note(upstream.pk, State.FAILED, "no such program\nand more")
+    services.save_state(upstream.pk, State.FAILED, "no such program\nand more")
 
     status = call("status")
 
@@ -154,7 +154,7 @@ def test_status_names_what_is_not_well(upstream: Upstream, call: Call) -> None:
 
 
 def test_status_names_upstreams_to_who_looks_after_them(upstream: Upstream, caller: Caller) -> None:
-    services.note(upstream.pk, State.FAILED, "no such program")
+    services.save_state(upstream.pk, State.FAILED, "no such program")
     entries = {
         "all": Entry(),
         "reader": Entry(permission="read"),
@@ -174,7 +174,7 @@ def test_status_names_upstreams_to_who_looks_after_them(upstream: Upstream, call
 def test_without_a_gateway_nothing_is_said_to_be_ready(
     upstream: Upstream, call: Call, admin_client: Client, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    services.note(upstream.pk, State.READY)
+    services.save_state(upstream.pk, State.READY)
 
     told = call("status").services["gateway"]
     page = admin_client.get("/admin/gateway/upstream/").content.decode()

@@ -51,7 +51,7 @@ def test_status_does_not_fill_the_log_of_the_gateway(
 def test_status_names_a_different_token(
     impostor: list[bytes], upstream: Upstream, call: Call
 ) -> None:
-    services.note(upstream.pk, State.READY)
+    services.save_state(upstream.pk, State.READY)
 
     told = call("status").services["gateway"]
 
