@@ -62,7 +62,7 @@ class FeatureInline(ReadOnlyInline, TabularInline[UpstreamFeature, Upstream]):
 
     @admin.display(description="state")
     def standing(self, feature: UpstreamFeature) -> str:
-        return offering.standing(feature)
+        return offering.status_text(feature)
 
 
 class EventInline(ReadOnlyInline, TabularInline[UpstreamEvent, Upstream]):
@@ -191,7 +191,7 @@ class FeatureRows(Rows):
     ]
 
     def cell(self, record: UpstreamFeature, name: str) -> Any:
-        return offering.standing(record) if name == "standing" else super().cell(record, name)
+        return offering.status_text(record) if name == "standing" else super().cell(record, name)
 
 
 @admin.register(UpstreamFeature)
@@ -224,7 +224,7 @@ class UpstreamFeatureAdmin(Exportable, ModelAdmin[UpstreamFeature]):
 
     @admin.display(description="state")
     def standing(self, feature: UpstreamFeature) -> str:
-        return offering.standing(feature)
+        return offering.status_text(feature)
 
     @admin.display(description="changes since approval")
     def difference(self, feature: UpstreamFeature) -> str:

@@ -176,6 +176,6 @@ def control(action: str, namespace: str) -> str:
 
     Meant for commands and pages, which have no event loop.
     """
-    seconds = offering.seconds_of_start(services.named(namespace))
+    seconds = offering.seconds_of_start(services.get_upstream(namespace))
     asked = request(f"contextd/{action}", {"namespace": namespace}, seconds)
     return str(asyncio.run(asked)["state"])

@@ -202,8 +202,8 @@ class Upstream(models.Model):
             raise ValidationError({"caller_headers": "Only http upstreams receive headers."})
 
     @property
-    def kept_apart(self) -> Isolation:
-        """Return the effective isolation: the chosen one, else the transport's default."""
+    def effective_isolation(self) -> Isolation:
+        """Return the chosen isolation, else the transport's default."""
         if self.isolation:
             return Isolation(self.isolation)
         is_docker = self.transport == Transport.DOCKER

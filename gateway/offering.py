@@ -146,7 +146,7 @@ def check_offered(kind: Kind, namespace: str, name: str) -> None:
         raise NotFound(f"there is no {kind} {shown!r}")
 
 
-def take_in(upstream_id: int, kind: Kind, raw: Sequence[Any]) -> list[str]:
+def save_listing(upstream_id: int, kind: Kind, raw: Sequence[Any]) -> list[str]:
     """Save what an upstream lists; return problems and what needs a review.
 
     Raises Invalid when it listed tools before and lists none now, which is its own fault.
@@ -161,23 +161,23 @@ def take_in(upstream_id: int, kind: Kind, raw: Sequence[Any]) -> list[str]:
         had = sum(feature.is_present for feature in known.values())
         if kind == Kind.TOOL and had and not listed.definitions:
             raise Invalid(f"it lists no tools, but had {had} before", problems=listed.problems)
-        quarantined = keep(upstream, kind, listed, known)
+        quarantined = store_features(upstream, kind, listed, known)
     return [*listed.problems, *quarantined]
 
 
-def keep(
+def store_features(
     upstream: Upstream, kind: Kind, listed: Listed, known: Mapping[str, UpstreamFeature]
 ) -> list[str]:
     changed = []
     wire_names = {feature.wire_name for feature in known.values()}
     for name, definition in listed.definitions.items():
-        feature = known.get(name) or first_seen(upstream, kind, name)
+        feature = known.get(name) or new_feature(upstream, kind, name)
         if not feature.pk and feature.wire_name in wire_names:
             listed.problems.append(f"{feature} is left out: {feature.wire_name} is already taken")
             continue
         wire_names.add(feature.wire_name)
         if not (feature.pk and feature.is_present and feature.definition == definition):
-            describe(feature, definition)
+            set_definition(feature, definition)
             changed.append(feature)
     gone = [one for one in known.values() if one.name not in listed.definitions and one.is_present]
     for feature in gone:
@@ -189,14 +189,14 @@ def keep(
     return [f"{one} is held back: {why_held(one)}" for one in changed if one.is_quarantined]
 
 
-def first_seen(upstream: Upstream, kind: Kind, name: str) -> UpstreamFeature:
+def new_feature(upstream: Upstream, kind: Kind, name: str) -> UpstreamFeature:
     wire_name_of = names.address if kind in _BY_ADDRESS else names.on_the_wire
     return UpstreamFeature(
         upstream=upstream, kind=kind, name=name, wire_name=wire_name_of(upstream.namespace, name)
     )
 
 
-def describe(feature: UpstreamFeature, definition: dict[str, Any]) -> None:
+def set_definition(feature: UpstreamFeature, definition: dict[str, Any]) -> None:
     """Store the upstream's current definition; approve it if no review is needed."""
     is_new = not feature.pk
     feature.definition, feature.is_present = definition, True
@@ -204,10 +204,10 @@ def describe(feature: UpstreamFeature, definition: dict[str, Any]) -> None:
     feature.is_allowed = is_allowed(feature)
     # Resources are data, not approved instructions, and their descriptions change often.
     if not feature.suspicions and (is_new or feature.kind in _BY_ADDRESS):
-        accept(feature)
+        mark_approved(feature)
 
 
-def accept(feature: UpstreamFeature) -> None:
+def mark_approved(feature: UpstreamFeature) -> None:
     feature.approved, feature.digest = feature.definition, pinning.digest(feature.definition)
 
 
@@ -234,7 +234,7 @@ def apply_filter(upstream: Upstream) -> None:
             tool.save(update_fields=["is_allowed", "updated_at"])
 
 
-def standing(feature: UpstreamFeature) -> str:
+def status_text(feature: UpstreamFeature) -> str:
     """Describe whether clients see it, and why not."""
     if not feature.is_present:
         return "gone: the upstream no longer lists it"
@@ -250,7 +250,7 @@ def shown_digest(feature: UpstreamFeature) -> str:
 
 def approve_named(namespace: str, name: str, shown: str) -> list[UpstreamFeature]:
     """Approve the features of this name that were shown; a tool and a prompt may share it."""
-    found = services.named(namespace).features.select_related("upstream").filter(name=name)
+    found = services.get_upstream(namespace).features.select_related("upstream").filter(name=name)
     if not found:
         raise NotFound(
             f"{namespace} offers nothing named {name!r}; see manage.py gateway show {namespace}"
@@ -273,7 +273,7 @@ def approve_one(pk: int, shown: str) -> UpstreamFeature:
             f"{feature} has changed since it was shown ({shown[:SHOWN_DIGITS]}); review it again",
             digest=shown_digest(feature),
         )
-    accept(feature)
+    mark_approved(feature)
     feature.save()
     changes.announce(ANNOUNCED_LISTS[Kind(feature.kind)])
     return feature

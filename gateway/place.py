@@ -85,10 +85,10 @@ def notice_lost_host(writer: asyncio.StreamWriter) -> None:
 
 async def introduce(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Authenticate mutually: each side proves that it knows the token without sending it."""
-    theirs, ours = await word(reader), secrets.token_hex(32)
+    theirs, ours = await read_word(reader), secrets.token_hex(32)
     writer.write(f"{proof('caller', theirs)}\n{ours}\n".encode())
     await writer.drain()
-    if not is_same(await word(reader), proof("gateway", ours)):
+    if not is_same(await read_word(reader), proof("gateway", ours)):
         raise NotAdmitted("the gateway has a different token (CONTEXTD_GATEWAY_TOKEN)")
 
 
@@ -98,14 +98,14 @@ async def admit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     ours = secrets.token_hex(32)
     writer.write(f"{ours}\n".encode())
     async with asyncio.timeout(GREETING_SECONDS):
-        shown, theirs = await word(reader), await word(reader)
+        shown, theirs = await read_word(reader), await read_word(reader)
     if not is_same(shown, proof("caller", ours)):
         raise NotAdmitted("a caller has a different token")
     writer.write(f"{proof('gateway', theirs)}\n".encode())
     await writer.drain()
 
 
-async def word(reader: asyncio.StreamReader) -> str:
+async def read_word(reader: asyncio.StreamReader) -> str:
     line = await reader.readline()
     if not line:
         raise Gone("the gateway has a different token (CONTEXTD_GATEWAY_TOKEN)")

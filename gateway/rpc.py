@@ -92,7 +92,7 @@ class Client:
         try:
             async with asyncio.timeout(seconds):
                 await write(self._writer, {"id": request_id, "method": method, "params": params})
-                return await result_in(inbox, report)
+                return await wait_for_result(inbox, report)
         except (TimeoutError, asyncio.CancelledError):
             with contextlib.suppress(OSError):
                 send(self._writer, {"method": CANCELLED, "params": {"requestId": request_id}})
@@ -126,7 +126,7 @@ def meta_of(request_id: int, params: Params, report: Report | None) -> dict[str,
     return meta
 
 
-async def result_in(
+async def wait_for_result(
     inbox: "asyncio.Queue[Message | None]", report: Report | None
 ) -> dict[str, Any]:
     while message := await inbox.get():

@@ -66,7 +66,7 @@ def probe() -> list[str] | None:
         raise Unhealthy("upstreams cannot be read; run manage.py migrate") from None
     details = [summary(upstream) for upstream in upstreams]
     ill = [one for one in upstreams if one.state not in (State.READY, State.STARTING)]
-    wrong = [f"{one.namespace} is {described(one)}" for one in ill]
+    wrong = [f"{one.namespace} is {describe(one)}" for one in ill]
     if upstreams and (problem := place.problem()):
         wrong = [problem, *wrong]
     if wrong:
@@ -81,7 +81,7 @@ def summary(upstream: Upstream) -> str:
     return f"{line}; before, {before.first_line}" if before else line
 
 
-def described(upstream: Upstream) -> str:
+def describe(upstream: Upstream) -> str:
     """Return `backoff: it ended with exit code 1; next try at 12:00:05`."""
     first_line = upstream.reason.partition("\n")[0]
     retry = upstream.next_retry_at
@@ -107,7 +107,7 @@ def plan_of(upstream: Upstream) -> Plan:
         url=upstream.url,
         container=upstream.container,
         image=upstream.image,
-        isolation=upstream.kept_apart,
+        isolation=upstream.effective_isolation,
         settings=values,
         unreadable=unreadable,
         request_seconds=upstream.request_timeout_ms / 1000,
@@ -169,10 +169,10 @@ def add(upstream: Upstream, settings: Mapping[str, str]) -> None:
                 setting.full_clean()
                 setting.save()
     except ValidationError as error:
-        raise Invalid("; ".join(worded(error))) from None
+        raise Invalid("; ".join(messages_of(error))) from None
 
 
-def worded(error: ValidationError) -> list[str]:
+def messages_of(error: ValidationError) -> list[str]:
     fields = getattr(error, "error_dict", {})
     return [
         f"{field}: {message}" if field != "__all__" else message
@@ -182,7 +182,7 @@ def worded(error: ValidationError) -> list[str]:
     ]
 
 
-def named(namespace: str) -> Upstream:
+def get_upstream(namespace: str) -> Upstream:
     found = Upstream.objects.filter(namespace=namespace).first()
     if found is None:
         known = ", ".join(Upstream.objects.values_list("namespace", flat=True)) or "none"

@@ -103,7 +103,7 @@ class Connection:
         finally:
             self._waiting -= 1
 
-    async def ended(self) -> Lost:
+    async def wait_for_end(self) -> Lost:
         """Wait for the end of the connection; return the reason."""
         if self._task:
             await asyncio.wait([self._task])
@@ -146,7 +146,7 @@ class Connection:
             async with ClientSession(
                 dispatcher=self._dispatcher,
                 client_info=ours,
-                message_handler=self._hear,
+                message_handler=self._note_message,
                 sampling_callback=self._ask_model,
                 elicitation_callback=self._ask_person,
             ) as self._session:
@@ -158,7 +158,7 @@ class Connection:
     async def _streams(self, stack: contextlib.AsyncExitStack) -> tuple[Any, Any]:
         """Open the streams until the end of the stack. Raises Lost."""
         seconds = self.plan.startup_seconds
-        opening = transports.opened(self.plan, self._tail, self._ended)
+        opening = transports.connected(self.plan, self._tail, self._ended)
         try:
             async with asyncio.timeout(seconds):
                 return await stack.enter_async_context(opening)
@@ -186,10 +186,10 @@ class Connection:
                 "its command once by hand; then restart it"
             ) from None
         except MCPError as error:
-            await self._last_words()
+            await self._wait_for_last_output()
             raise Lost(f"no handshake: {error.error.message}") from None
 
-    async def _last_words(self) -> None:
+    async def _wait_for_last_output(self) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GRACE_SECONDS):
                 await self._ended.wait()
@@ -240,11 +240,11 @@ class Connection:
         missed: Collection[Kind] = ()
         while self._changed:
             with contextlib.suppress(Exception):  # the lists are polled in any case
-                await self._hear_announced(self._changed, missed)
+                await self._follow_announcements(self._changed, missed)
             missed = self.offers
             await asyncio.sleep(RESUBSCRIBE_SECONDS)
 
-    async def _hear_announced(
+    async def _follow_announcements(
         self, changed: Callable[[Collection[Kind]], None], missed: Collection[Kind]
     ) -> None:
         """Report the missed kinds, then announced changes, until the subscription ends."""
@@ -257,9 +257,9 @@ class Connection:
             if missed:
                 changed(missed)
             async for event in events:
-                await self._hear(event)
+                await self._note_message(event)
 
-    async def _hear(self, message: Any) -> None:
+    async def _note_message(self, message: Any) -> None:
         if self._changed and (kinds := lists.CHANGED.get(type(message))):
             self._changed(kinds)
 
@@ -305,7 +305,7 @@ class Connection:
         except NotAnswered as refusal:
             raise failures.unavailable(f"{name} asks something: {refusal}") from None
         except MCPError as error:
-            raise await self._explained(name, error) from None
+            raise await self._explain(name, error) from None
         finally:
             self._exchanges.remove(exchange)
             self.last_used = time.monotonic()
@@ -362,7 +362,7 @@ class Connection:
         told = f"{name}: nothing was sent to {self.plan.namespace}: {why}{self._last_lines}"
         return failures.unavailable(told)
 
-    async def _explained(self, name: str, error: MCPError) -> Failed:
+    async def _explain(self, name: str, error: MCPError) -> Failed:
         if failures.is_unsent(error):
             self._ended.set()
             return self._not_sent(name, error.error.message)
@@ -371,7 +371,7 @@ class Connection:
             return failures.refused(name, error)
         if is_forgotten:
             self._ended.set()
-        await self._last_words()
+        await self._wait_for_last_output()
         return failures.unavailable(
             f"{name}: {self.plan.namespace} went away during the call; "
             f"it is unknown whether it acted on it{self._last_lines}"

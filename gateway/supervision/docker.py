@@ -48,7 +48,7 @@ _open_runs: set[str] = set()
 async def engine() -> AsyncIterator[Docker]:
     """Connect to the engine. Raises Lost when it does not answer, or refuses."""
     try:
-        async with found() as docker:
+        async with connect_to_engine() as docker:
             yield docker
     except DockerError as error:
         kind = Hopeless if error.status == BAD_REQUEST else Lost
@@ -57,7 +57,7 @@ async def engine() -> AsyncIterator[Docker]:
         raise Lost(f"the Docker engine does not answer (DOCKER_HOST): {error}") from None
 
 
-def found() -> Docker:
+def connect_to_engine() -> Docker:
     try:
         return Docker()
     except AssertionError:  # raised by the library when there is no engine
@@ -73,25 +73,25 @@ def mark_of(namespace: str) -> str:
 async def make_ready(plan: Plan) -> None:
     """Ensure that the container runs, and our processes there have connections. Raises Lost."""
     async with engine() as docker:
-        container = await ensured(docker, plan)
+        container = await ensure_container(docker, plan)
         await ensure_program(container, plan)
         await end_marked(container, f"{processes.MARK}={mark_of(plan.namespace)}", _open_runs)
 
 
-async def ensured(docker: Docker, plan: Plan) -> DockerContainer:
-    container = await found_container(docker, plan.container)
+async def ensure_container(docker: Docker, plan: Plan) -> DockerContainer:
+    container = await find_container(docker, plan.container)
     if container and plan.image and await is_of_other_image(container, plan):
         await container.delete(force=True)
         container = None
     if container is None:
-        container = await created(docker, plan)
+        container = await create(docker, plan)
     about = await container.show()
     if not about["State"]["Running"]:
-        await started(container, plan)
+        await ensure_started(container, plan)
     return container
 
 
-async def found_container(docker: Docker, name: str) -> DockerContainer | None:
+async def find_container(docker: Docker, name: str) -> DockerContainer | None:
     try:
         return await docker.containers.get(name)
     except DockerError as error:
@@ -110,7 +110,7 @@ def is_ours(about: dict[str, Any], namespace: str) -> bool:
     return bool((about["Config"]["Labels"] or {}).get(LABEL) == mark_of(namespace))
 
 
-async def created(docker: Docker, plan: Plan) -> DockerContainer:
+async def create(docker: Docker, plan: Plan) -> DockerContainer:
     if not plan.image:
         raise Lost(f"there is no container {plan.container}; create it, or name an image")
     try:
@@ -138,7 +138,7 @@ async def ensure_program(container: DockerContainer, plan: Plan) -> None:
         )
 
 
-async def started(container: DockerContainer, plan: Plan) -> None:
+async def ensure_started(container: DockerContainer, plan: Plan) -> None:
     if not plan.image:
         raise Lost(f"the container {plan.container} does not run; start it, or name an image")
     await container.start()
@@ -149,10 +149,10 @@ def config_of(plan: Plan) -> dict[str, Any]:
     return {"Image": plan.image, "Entrypoint": STAY, "Labels": {LABEL: mark_of(plan.namespace)}}
 
 
-async def let_go(namespace: str, name: str) -> None:
+async def stop_processes(namespace: str, name: str) -> None:
     """Kill our processes in a container; stop it if we created it. Raises Lost."""
     async with engine() as docker:
-        container = await found_container(docker, name)
+        container = await find_container(docker, name)
         about = await container.show() if container else None
         if container is None or about is None or not about["State"]["Running"]:
             return
@@ -164,9 +164,9 @@ async def let_go(namespace: str, name: str) -> None:
 
 async def remove(namespace: str, name: str) -> None:
     """Kill our processes in a container; delete it if we created it. Raises Lost."""
-    await let_go(namespace, name)
+    await stop_processes(namespace, name)
     async with engine() as docker:
-        container = await found_container(docker, name)
+        container = await find_container(docker, name)
         if container and is_ours(await container.show(), namespace):
             await container.delete(force=True)
 
@@ -194,14 +194,14 @@ async def running(plan: Plan, tail: Tail, ended: anyio.Event) -> AsyncIterator[S
     run = secrets.token_hex(16)
     _open_runs.add(run)
     try:
-        async with running_as(run, plan, tail, ended) as streams:
+        async with run_in_container(run, plan, tail, ended) as streams:
             yield streams
     finally:
         _open_runs.discard(run)
 
 
 @asynccontextmanager
-async def running_as(
+async def run_in_container(
     run: str, plan: Plan, tail: Tail, ended: anyio.Event
 ) -> AsyncIterator[Streams]:
     async with engine() as docker:

@@ -68,7 +68,7 @@ class Exchange:
         self._task = asyncio.create_task(work(self))
         self._task.add_done_callback(end)
 
-    async def followed(self, report: Report) -> dict[str, Any]:
+    async def follow(self, report: Report) -> dict[str, Any]:
         """Return the result, or one that requires input. Raises Failed."""
         self._report = report
         try:
@@ -172,7 +172,7 @@ class Exchanges:
         return exchange
 
     async def follow(self, exchange: Exchange, report: Report) -> dict[str, Any]:
-        outcome = await exchange.followed(report)
+        outcome = await exchange.follow(report)
         if exchange.is_done:
             self._open.pop(exchange.id, None)
         else:

@@ -81,7 +81,7 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         if not (response.is_success and type_of(response).startswith(STREAM)):
             response.stream = Bounded(response.stream)
         if request.method == "POST" and response.is_error:
-            return await self._explained(response, has_session="mcp-session-id" in request.headers)
+            return await self._explain(response, has_session="mcp-session-id" in request.headers)
         if request.method == "POST" and type_of(response).startswith(JSON):
             return await answer_to(request, response)
         return response
@@ -98,7 +98,7 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         kept = {"location": location} if location else None
         return httpx2.Response(response.status_code, headers=kept)
 
-    async def _explained(self, response: httpx2.Response, *, has_session: bool) -> httpx2.Response:
+    async def _explain(self, response: httpx2.Response, *, has_session: bool) -> httpx2.Response:
         """Turn a failed response into an error that names the status, which the SDK omits."""
         body = await response.aread()
         await response.aclose()

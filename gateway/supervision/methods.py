@@ -81,7 +81,7 @@ def build(supervisor: Supervisor) -> Mapping[str, Handler]:
     return {
         "server/discover": discover,
         LISTEN: listen,
-        **{name: partial(methods.listed, *one) for name, one in LISTS.items()},
+        **{name: partial(methods.list_features, *one) for name, one in LISTS.items()},
         **dict.fromkeys(KIND_OF_METHOD, methods.relay),
         "contextd/drop": methods.drop,
         "contextd/restart": methods.restart,
@@ -104,7 +104,7 @@ async def listen(request: Request) -> dict[str, Any]:
     """Tell which lists change, as far as the client wants to know, until it cancels this."""
     loop = asyncio.get_running_loop()
     heard: asyncio.Queue[Change] = asyncio.Queue()
-    wanted = parsed(SubscriptionsListenRequestParams, request.params).notifications
+    wanted = parse(SubscriptionsListenRequestParams, request.params).notifications
     told = wanted.model_dump(by_alias=True, exclude_defaults=True)
     flags = {kind: f"{kind}ListChanged" for kind in ("tools", "prompts", "resources")}
     honored = {kind: flag for kind, flag in flags.items() if told.get(flag)}
@@ -131,14 +131,14 @@ class Methods:
     def __init__(self, supervisor: Supervisor) -> None:
         self._supervisor, self._exchanges = supervisor, supervisor.exchanges
 
-    async def listed(self, kind: Kind, key: str, request: Request) -> dict[str, Any]:
+    async def list_features(self, kind: Kind, key: str, request: Request) -> dict[str, Any]:
         whole = await self._supervisor.do(partial(offering.listed, kind))
-        page, cursor = pagination.cut(whole, parsed(Page, request.params))
+        page, cursor = pagination.cut(whole, parse(Page, request.params))
         return {key: page, **UNCACHED, **({"nextCursor": cursor} if cursor else {})}
 
     async def relay(self, request: Request) -> dict[str, Any]:
         """Return the upstream's answer, or its questions; the caller answers them in a retry."""
-        call = parsed(Call, request.params)
+        call = parse(Call, request.params)
         asked = asked_in(request.method, call, caller_of(request))
         if rpc.CALLER not in request.meta:
             check = partial(
@@ -171,20 +171,20 @@ class Methods:
             exchange.answer({}, refusal)
 
     async def drop(self, request: Request) -> dict[str, Any]:
-        state = parsed(OfExchange, request.params).requestState
+        state = parse(OfExchange, request.params).requestState
         if exchange := self._exchanges.find(state, caller_of(request).principal):
             await exchange.drop()
         return {}
 
     async def restart(self, request: Request) -> dict[str, Any]:
-        return await self._supervisor.restart(parsed(OfUpstream, request.params).namespace)
+        return await self._supervisor.restart(parse(OfUpstream, request.params).namespace)
 
     async def refresh(self, request: Request) -> dict[str, Any]:
-        return await self._supervisor.refresh(parsed(OfUpstream, request.params).namespace)
+        return await self._supervisor.refresh(parse(OfUpstream, request.params).namespace)
 
 
 def caller_of(request: Request) -> Caller:
-    return parsed(Caller, request.meta.get(rpc.CALLER, {}))
+    return parse(Caller, request.meta.get(rpc.CALLER, {}))
 
 
 def asked_in(method: str, call: Call, caller: Caller) -> Asked:
@@ -209,7 +209,7 @@ def refusal_of(questions: Mapping[str, Mapping[str, Any]], capabilities: Any) ->
     """Return why the client cannot answer the questions, or an empty string."""
     if not questions:
         return ""
-    offered = parsed(ClientCapabilities, capabilities)
+    offered = parse(ClientCapabilities, capabilities)
     try:
         for one in questions.values():
             foreign.check(offered, Foreign(one["method"], one.get("params") or {}))
@@ -218,7 +218,7 @@ def refusal_of(questions: Mapping[str, Mapping[str, Any]], capabilities: Any) ->
     return ""
 
 
-def parsed(form: type[Form], given: Any) -> Form:
+def parse(form: type[Form], given: Any) -> Form:
     """Raises Failed."""
     try:
         return form.model_validate(given, by_name=False)

@@ -92,7 +92,7 @@ def environment_of(plan: Plan, run: str) -> dict[str, str]:
 async def running(plan: Plan, tail: Tail, ended: anyio.Event) -> AsyncIterator[Streams]:
     run = secrets.token_hex(16)
     process = await start(plan, run)
-    said = asyncio.create_task(listen(process, tail))
+    said = asyncio.create_task(read_standard_error(process, tail))
     try:
         async with wire.connected(peer_of(process, tail), ended) as streams:
             yield streams
@@ -143,7 +143,7 @@ def piped(stream: Stream | None) -> Stream:
     return stream
 
 
-async def listen(process: asyncio.subprocess.Process, tail: Tail) -> None:
+async def read_standard_error(process: asyncio.subprocess.Process, tail: Tail) -> None:
     """Read standard error continuously, since a full pipe would block the program."""
     while chunk := await piped(process.stderr).read(wire.CHUNK_BYTES):
         tail.read(chunk)
@@ -155,24 +155,24 @@ async def end(process: asyncio.subprocess.Process, run: str) -> None:
     piped(process.stdin).close()
     for number in (None, signal.SIGTERM):
         if number:
-            send_to_group(process.pid, number)
+            signal_group(process.pid, number)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), PATIENCE_SECONDS)
             break
     # Even if it ended by itself: its children must end too.
-    send_to_group(process.pid, signal.SIGKILL)
+    signal_group(process.pid, signal.SIGKILL)
     await process.wait()
     await asyncio.to_thread(end_marked, RUN, run)
     # It would close only after its pipes are read to the end, which no longer happens.
     process._transport.close()  # type: ignore[attr-defined]
 
 
-def send_to_group(pid: int, number: signal.Signals) -> None:
+def signal_group(pid: int, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, number)
 
 
-def end_left() -> None:
+def end_leftovers() -> None:
     """Kill processes left behind by a gateway that was killed."""
     end_marked(MARK, mark())
 

@@ -41,7 +41,7 @@ class Unchecked(Exception):
     """Raised for a result that cannot be checked because of its schema; the message says why."""
 
 
-def promised(tools: Iterable[Any]) -> dict[str, Any]:
+def output_schemas_of(tools: Iterable[Any]) -> dict[str, Any]:
     """Return the output schemas by tool name."""
     return {
         str(tool.get("name")): tool["outputSchema"]
@@ -84,39 +84,39 @@ def problem_in_time(structured: Any, schema: Mapping[str, Any], until: float) ->
     return f"{place}: {error.message}"[:MAX_PROBLEM_CHARACTERS]
 
 
-def watched(keyword: Keyword) -> Keyword:
+def time_limited(keyword: Keyword) -> Keyword:
     """Return the keyword with a check of the time limit. Raises Unchecked."""
 
     def evaluate(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-        look_at_clock()
+        check_time_limit()
         for error in keyword(validator, value, instance, schema) or ():
-            look_at_clock()
+            check_time_limit()
             yield error
 
     return evaluate
 
 
-def passed_over(validator: Any, value: Any, instance: Any, schema: Any) -> None:
+def accept_any(validator: Any, value: Any, instance: Any, schema: Any) -> None:
     """Accept any value, for keywords that are not evaluated here or in the metaschema."""
 
 
-def look_at_clock() -> None:
+def check_time_limit() -> None:
     if time.monotonic() > _clock.until:
         raise Unchecked(f"its output schema takes more than {CHECK_TIMEOUT_SECONDS:g} s")
 
 
 @lru_cache
-def watched_dialect(dialect: Any, not_evaluated: frozenset[str]) -> Any:
+def time_limited_dialect(dialect: Any, not_evaluated: frozenset[str]) -> Any:
     """Return a validator class of the dialect that keeps to the time limit."""
     keywords = {
-        name: passed_over if name in not_evaluated else watched(keyword)
+        name: accept_any if name in not_evaluated else time_limited(keyword)
         for name, keyword in dialect.VALIDATORS.items()
     }
     extended = validators.extend(dialect, keywords)
     evolve = extended.evolve
 
     def evolve_in_time(self: Any, **changes: Any) -> Any:
-        look_at_clock()
+        check_time_limit()
         schema = changes.get("schema")
         if (
             isinstance(schema, dict) and "$schema" in schema
@@ -132,10 +132,10 @@ def watched_dialect(dialect: Any, not_evaluated: frozenset[str]) -> Any:
 def _validator(text: str) -> Any:
     schema = json.loads(text)
     dialect = validators.validator_for(schema, default=Draft202012Validator)
-    checking = watched_dialect(dialect, _NOT_EVALUATED)
+    checking = time_limited_dialect(dialect, _NOT_EVALUATED)
     for error in checking(checking.META_SCHEMA).iter_errors(schema):
         raise SchemaError.create_from(error)
     if '"patternProperties"' in text:
-        checking = watched_dialect(dialect, _NOT_EVALUATED | _REST_OF_PROPERTIES)
+        checking = time_limited_dialect(dialect, _NOT_EVALUATED | _REST_OF_PROPERTIES)
     # An empty registry: no reference is fetched from anywhere.
     return checking(schema, registry=Registry())

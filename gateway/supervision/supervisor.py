@@ -78,13 +78,13 @@ class Supervisor:
         """End what upstreams left in containers that were since removed, moved or disabled."""
         try:
             plans = await self.do(services.plans)
-            left = transports.left(plans)
+            leftovers = transports.leftovers(plans)
         except (ContextdError, OSError) as error:
             logger.warning("leftovers in containers are not removed: %s", error)
             return
-        for namespace in {namespace for namespace, _ in left}:
-            uses = {use for use in left if use[0] == namespace}
-            self._end_soon(namespace, give_up(uses, plans))
+        for namespace in {namespace for namespace, _ in leftovers}:
+            uses = {use for use in leftovers if use[0] == namespace}
+            self._end_soon(namespace, clean_up_containers(uses, plans))
 
     async def perform(self, exchange: Exchange) -> dict[str, Any]:
         """Return the upstream's answer. Raises Failed."""
@@ -142,7 +142,7 @@ class Supervisor:
         for name, upstream in list(self._upstreams.items()):
             if not is_same(upstream.plan, plans.get(name)):
                 del self._upstreams[name]
-                self._end_soon(name, replaced(upstream, plans.get(name)))
+                self._end_soon(name, stop_replaced(upstream, plans.get(name)))
         for name, plan in plans.items():
             if plan.is_enabled and name not in self._upstreams and name not in self._endings:
                 self._upstreams[name] = SupervisedUpstream(plan, self, Connection)
@@ -182,7 +182,7 @@ class Supervisor:
 
     async def save_listing(self, plan: Plan, kind: Kind, listed: list[Any]) -> None:
         try:
-            problems = await self.do(partial(offering.take_in, plan.pk, kind, listed))
+            problems = await self.do(partial(offering.save_listing, plan.pk, kind, listed))
         except Invalid as error:
             raise Lost(error.message) from None
         except ContextdError as error:
@@ -201,15 +201,15 @@ def is_same(plan: Plan, now: Plan | None) -> bool:
     return (plan.pk, plan.revision) == (now.pk, now.revision)
 
 
-async def replaced(upstream: SupervisedUpstream, now: Plan | None) -> None:
+async def stop_replaced(upstream: SupervisedUpstream, now: Plan | None) -> None:
     """Stop the upstream, and remove its container unless its row still has it."""
     await upstream.stop()
     kept = [now] if now and now.pk == upstream.plan.pk else []
     await transports.remove(transports.uses_of([upstream.plan]) - transports.uses_of(kept))
 
 
-async def give_up(uses: set[ContainerUse], plans: Collection[Plan]) -> None:
+async def clean_up_containers(uses: set[ContainerUse], plans: Collection[Plan]) -> None:
     """End what runs in the containers; remove those that belong to none of the plans."""
     kept = transports.uses_of(plans)
-    await transports.let_go(uses & kept)
+    await transports.stop_processes(uses & kept)
     await transports.remove(uses - kept)

@@ -16,12 +16,12 @@ from gateway.supervision import containers_file, http, processes
 from gateway.supervision.containers_file import ContainerUse
 from gateway.supervision.processes import Tail
 
-LETTING_GO_SECONDS = 20
+CLEANUP_SECONDS = 20
 
 logger = logging.getLogger(__name__)
 
 
-def opened(
+def connected(
     plan: Plan, tail: Tail, ended: anyio.Event
 ) -> AbstractAsyncContextManager[tuple[Any, Any]]:
     """Open the streams to and from an upstream; set `ended` when it is gone."""
@@ -54,17 +54,17 @@ def uses_of(plans: Iterable[Plan]) -> set[ContainerUse]:
     return {(one.namespace, one.container) for one in plans if one.transport == Transport.DOCKER}
 
 
-def left(plans: Collection[Plan]) -> set[ContainerUse]:
+def leftovers(plans: Collection[Plan]) -> set[ContainerUse]:
     """Return what no enabled upstream uses, as after a kill of the gateway."""
     return containers_file.read() - uses_of(plan for plan in plans if plan.is_enabled)
 
 
-async def let_go(uses: Collection[ContainerUse]) -> None:
+async def stop_processes(uses: Collection[ContainerUse]) -> None:
     """End what runs in the containers after the last connection; keep their data."""
     for use in uses:
         from gateway.supervision import docker
 
-        await has_succeeded(docker.let_go, use)
+        await attempt(docker.stop_processes, use)
 
 
 async def remove(uses: Collection[ContainerUse]) -> None:
@@ -72,15 +72,18 @@ async def remove(uses: Collection[ContainerUse]) -> None:
     for use in uses:
         from gateway.supervision import docker
 
-        if await has_succeeded(docker.remove, use):
+        if await attempt(docker.remove, use):
             containers_file.remove(*use)
 
 
-async def has_succeeded(act: Callable[[str, str], Awaitable[None]], use: ContainerUse) -> bool:
-    """Act on the container; what fails is tried again at the gateway's next start."""
+async def attempt(act: Callable[[str, str], Awaitable[None]], use: ContainerUse) -> bool:
+    """Act on the container, and return whether that succeeded.
+
+    What fails is tried again at the gateway's next start.
+    """
     namespace, container = use
     try:
-        async with asyncio.timeout(LETTING_GO_SECONDS):
+        async with asyncio.timeout(CLEANUP_SECONDS):
             await act(namespace, container)
     except (Lost, OSError) as error:
         logger.warning("leftovers of %s in %s remain: %s", namespace, container, error)

@@ -57,8 +57,8 @@ class SupervisedUpstream:
         self._others: dict[tuple[Any, ...], Connection] = {}
         self._of_single_calls: set[Connection] = set()
         """Includes those that are closing, since their processes still run."""
-        self._promised: Mapping[str, Any] = {}
-        self._untaken: dict[Kind, str] = {}
+        self._output_schemas: Mapping[str, Any] = {}
+        self._list_problems: dict[Kind, str] = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._is_settled = asyncio.Event()
         """Set when the outcome of the newest start is known; each start has its own event."""
@@ -80,7 +80,7 @@ class SupervisedUpstream:
             self._task.cancel()
             await asyncio.wait([self._task])
         await self._close_connections()
-        await transports.let_go(transports.uses_of([self.plan]))
+        await transports.stop_processes(transports.uses_of([self.plan]))
         await self._enter(State.STOPPED)
 
     async def restart(self) -> None:
@@ -127,7 +127,7 @@ class SupervisedUpstream:
         asked = exchange.asked
         result = await self._perform(exchange)
         is_call = asked.method == results.CALL
-        schema = self._promised.get(str(asked.params.get("name"))) if is_call else None
+        schema = self._output_schemas.get(str(asked.params.get("name"))) if is_call else None
         try:
             problem = await results.problem_of(asked.method, result, schema)
         except results.Unchecked as reason:
@@ -139,7 +139,7 @@ class SupervisedUpstream:
         return result
 
     async def _perform(self, exchange: Exchange) -> dict[str, Any]:
-        main = await self._ready_one()
+        main = await self._ready_connection()
         plan = with_headers(self.plan, exchange.asked.headers)
         if plan.isolation == Isolation.PER_CALL:
             return await self._perform_alone(plan, exchange)
@@ -154,7 +154,7 @@ class SupervisedUpstream:
             if not one.is_busy and one.last_used < oldest:
                 self._close_soon(self._others.pop(name))
 
-    async def _ready_one(self) -> Connection:
+    async def _ready_connection(self) -> Connection:
         """Return the connection of the upstream, after its start. Raises Failed or Replaced."""
         if self._is_starting:
             with contextlib.suppress(TimeoutError):
@@ -163,10 +163,10 @@ class SupervisedUpstream:
         if self._is_stopping:
             raise Replaced
         if self._main is None or not self._main.is_open:
-            raise failures.unavailable(self._whereabouts())
+            raise failures.unavailable(self._status_text())
         return self._main
 
-    def _whereabouts(self) -> str:
+    def _status_text(self) -> str:
         """Say why it takes no calls; what the process wrote may concern another caller."""
         reason = self.reason.partition("\n")[0]
         state = "ending" if self.state == State.READY else self.state
@@ -180,7 +180,7 @@ class SupervisedUpstream:
         connection = self._create(plan)
         self._of_single_calls.add(connection)
         try:
-            await self._opened(connection)
+            await self._ensure_open(connection)
             return await connection.perform(exchange)
         finally:  # the answer does not wait for the end of the process
             closing = self._close_soon(connection)
@@ -198,11 +198,11 @@ class SupervisedUpstream:
         key = principal, *sorted(plan.settings.items())
         connection = self._others.get(key)
         if connection is None or connection.has_ended:
-            connection = self._others[key] = self._room_for_another(plan)
-        await self._opened(connection)
+            connection = self._others[key] = self._create_another(plan)
+        await self._ensure_open(connection)
         return connection
 
-    def _room_for_another(self, plan: Plan) -> Connection:
+    def _create_another(self, plan: Plan) -> Connection:
         for name in [name for name, one in self._others.items() if one.has_ended]:
             self._close_soon(self._others.pop(name))
         if len(self._others) >= MAX_CONNECTIONS:
@@ -234,7 +234,7 @@ class SupervisedUpstream:
         if self._closing:
             await asyncio.wait(self._closing)
 
-    async def _opened(self, connection: Connection) -> None:
+    async def _ensure_open(self, connection: Connection) -> None:
         try:
             await connection.open()
         except Lost as lost:
@@ -258,7 +258,7 @@ class SupervisedUpstream:
         if self._is_settled.is_set():
             self._is_settled = asyncio.Event()
         self._ready_since = math.inf
-        self._untaken.clear()
+        self._list_problems.clear()
         await self._enter(State.STARTING)
         connection = self._create(self.plan, self._note_change)
         try:
@@ -267,7 +267,7 @@ class SupervisedUpstream:
             await self._discover_at_start(connection)
             self._main = connection
             self._ready_since = time.monotonic()
-            await self._enter(State.READY, self._not_taken())
+            await self._enter(State.READY, self._list_problem())
             await self._watch_changes(connection)
         except Lost as lost:
             return lost
@@ -282,7 +282,7 @@ class SupervisedUpstream:
         """Read lists again as they change. Raises Lost when the connection ends."""
         async with asyncio.TaskGroup() as tasks:
             following = tasks.create_task(self._follow_changes(connection))
-            lost = await connection.ended()
+            lost = await connection.wait_for_end()
             following.cancel()
         raise lost
 
@@ -302,7 +302,7 @@ class SupervisedUpstream:
             changed, self._changed = self._changed, set()
             self._is_changed.clear()
             is_due = clock() >= poll_at
-            await self._discover_or_tell(connection, connection.offers if is_due else changed)
+            await self._discover_or_report(connection, connection.offers if is_due else changed)
             if is_due:
                 poll_at = clock() + self.plan.poll_seconds
 
@@ -310,7 +310,7 @@ class SupervisedUpstream:
         try:
             await self._discover(connection)
         except Unsaved as unsaved:  # a restart would not help, and calls need no list
-            self._untaken[Kind.TOOL] = str(unsaved)
+            self._list_problems[Kind.TOOL] = str(unsaved)
             self._list_again_later(set(Kind))
 
     def _list_again_later(self, kinds: Collection[Kind]) -> None:
@@ -319,30 +319,30 @@ class SupervisedUpstream:
     async def _discover(self, connection: Connection) -> None:
         """Read its lists. Raises Lost if it does not list its tools; the rest is optional."""
         await self._list(connection, Kind.TOOL)
-        await self._discover_or_tell(connection, set(Kind) - {Kind.TOOL})
+        await self._discover_or_report(connection, set(Kind) - {Kind.TOOL})
 
     async def _list(self, connection: Connection, kind: Kind) -> None:
         listed = await connection.list_all(kind)
         if kind == Kind.TOOL and listed:
-            self._promised = results.promised(listed)
+            self._output_schemas = results.output_schemas_of(listed)
         await self._store.save_listing(self.plan, kind, listed)
-        if self._untaken.pop(kind, None):
-            await self._enter(self.state, self._not_taken())
+        if self._list_problems.pop(kind, None):
+            await self._enter(self.state, self._list_problem())
 
-    def _not_taken(self) -> str:
-        return "\n".join(self._untaken.values())
+    def _list_problem(self) -> str:
+        return "\n".join(self._list_problems.values())
 
-    async def _discover_or_tell(self, connection: Connection, kinds: Collection[Kind]) -> None:
+    async def _discover_or_report(self, connection: Connection, kinds: Collection[Kind]) -> None:
         """Read the lists; on a failure, keep offering what was listed before."""
         for kind in sorted(kinds):
             try:
                 await self._list(connection, kind)
             except Lost as lost:
-                self._untaken[kind] = f"its new list of {kind}s is not accepted: {lost}"
+                self._list_problems[kind] = f"its new list of {kind}s is not accepted: {lost}"
                 if isinstance(lost, Unsaved):
                     self._list_again_later([kind])
-                if self.reason != self._not_taken():
-                    await self._enter(self.state, self._not_taken())
+                if self.reason != self._list_problem():
+                    await self._enter(self.state, self._list_problem())
 
     async def _pause(self, failed: int, lost: Lost) -> None:
         reason = str(lost)

@@ -75,7 +75,7 @@ def upstream(transactional_db: None) -> Upstream:
     """Return the row of an upstream that nothing runs, with the tool `echo`."""
     upstream = Upstream(namespace="odd", transport="stdio", command=["true"])
     services.add(upstream, {})
-    offering.take_in(upstream.pk, Kind.TOOL, [{**ECHO, "annotations": {"readOnlyHint": True}}])
+    offering.save_listing(upstream.pk, Kind.TOOL, [{**ECHO, "annotations": {"readOnlyHint": True}}])
     return upstream
 
 

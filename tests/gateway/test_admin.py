@@ -12,7 +12,7 @@ from tests.gateway.conftest import ECHO
 
 
 def test_the_admin_shows_and_approves(upstream: Upstream, admin_client: Client) -> None:
-    offering.take_in(upstream.pk, Kind.TOOL, [{**ECHO, "description": "<b>Other</b>"}])
+    offering.save_listing(upstream.pk, Kind.TOOL, [{**ECHO, "description": "<b>Other</b>"}])
     held = UpstreamFeature.objects.get()
     address = "/admin/gateway/upstreamfeature/"
 
@@ -28,11 +28,11 @@ def test_the_admin_shows_and_approves(upstream: Upstream, admin_client: Client) 
     assert "&lt;b&gt;Other&lt;/b&gt;" in asked
     assert "odd:echo" not in [offer.canonical for offer in offering.offered()]
 
-    offering.take_in(upstream.pk, Kind.TOOL, [{**ECHO, "description": "<b>Another</b>"}])
+    offering.save_listing(upstream.pk, Kind.TOOL, [{**ECHO, "description": "<b>Another</b>"}])
     admin_client.post(address, {**chosen, "shown": [shown]})
     assert "odd:echo" not in [offer.canonical for offer in offering.offered()]
 
-    offering.take_in(upstream.pk, Kind.TOOL, [{**ECHO, "description": "<b>Other</b>"}])
+    offering.save_listing(upstream.pk, Kind.TOOL, [{**ECHO, "description": "<b>Other</b>"}])
     admin_client.post(address, {**chosen, "shown": [shown]})
 
     assert operations.get("odd:echo").description == "<b>Other</b>"

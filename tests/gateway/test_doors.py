@@ -60,7 +60,7 @@ def test_clients_are_listed_what_the_upstream_says(upstream: Upstream, caller: C
 def test_a_malformed_tool_in_the_database_does_not_hide_the_others(
     upstream: Upstream, caller: Caller, version: str, part: dict[str, Any]
 ) -> None:
-    offering.take_in(upstream.pk, Kind.TOOL, [ECHO, {**ECHO, "name": "fine"}])
+    offering.save_listing(upstream.pk, Kind.TOOL, [ECHO, {**ECHO, "name": "fine"}])
     row = UpstreamFeature.objects.get(name="echo")
     row.definition = row.approved = {**row.definition, **part}
     row.save()
@@ -205,8 +205,8 @@ def test_the_command_adds_shows_and_removes(transactional_db: None, output: Any)
     assert UpstreamSetting.objects.get().value == "secret"
     assert "lab\tstdio\tstopped" in output("list")
 
-    offering.take_in(added.pk, Kind.TOOL, [ECHO, {**ECHO, "name": "drop_all"}])
-    offering.take_in(
+    offering.save_listing(added.pk, Kind.TOOL, [ECHO, {**ECHO, "name": "drop_all"}])
+    offering.save_listing(
         added.pk, Kind.TOOL, [{**ECHO, "description": "Other"}, {**ECHO, "name": "drop_all"}]
     )
     shown = output("show", "lab")

@@ -110,7 +110,7 @@ def test_a_call_that_waits_for_a_start_gets_the_successor(add: Add, call: Call) 
 
 def add_tool(upstream: Upstream, name: str) -> None:
     listed = [{"name": name, "inputSchema": {"type": "object"}}]
-    offering.take_in(upstream.pk, Kind.TOOL, listed)
+    offering.save_listing(upstream.pk, Kind.TOOL, listed)
 
 
 def test_a_crash_after_a_restart_during_the_start_is_recorded(add: Add, call: Call) -> None:

@@ -53,7 +53,7 @@ def test_it_is_discovered_and_lists_what_the_upstreams_offer(add: Add) -> None:
 
 
 def test_long_lists_have_pages(gateway: None, upstream: Upstream) -> None:
-    offering.take_in(upstream.pk, Kind.TOOL, [{**ECHO, "name": f"t{n}"} for n in range(501)])
+    offering.save_listing(upstream.pk, Kind.TOOL, [{**ECHO, "name": f"t{n}"} for n in range(501)])
 
     async def use() -> list[int]:
         async with connected() as client:

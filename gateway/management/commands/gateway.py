@@ -31,7 +31,7 @@ class Command(ActionCommand):
 
     def list_upstreams(self, **options: Any) -> None:
         for upstream in Upstream.objects.all():
-            state = services.described(upstream) if upstream.is_enabled else "switched off"
+            state = services.describe(upstream) if upstream.is_enabled else "switched off"
             self.stdout.write(f"{upstream}\t{upstream.transport}\t{state}")
         if not Upstream.objects.exists():
             self.stdout.write("There are no upstreams; add one with: gateway add NAME ...")
@@ -60,10 +60,10 @@ class Command(ActionCommand):
             self.stderr.write(f"{namespace} cannot start: {problem}")
 
     def show(self, namespace: str, **options: Any) -> None:
-        upstream = services.named(namespace)
-        self.stdout.write(f"{upstream}\t{services.described(upstream)}")
+        upstream = services.get_upstream(namespace)
+        self.stdout.write(f"{upstream}\t{services.describe(upstream)}")
         for one in upstream.features.select_related("upstream"):
-            self.stdout.write(f"  {one.kind}\t{one}\t{offering.standing(one)}")
+            self.stdout.write(f"  {one.kind}\t{one}\t{offering.status_text(one)}")
             if one.is_quarantined:
                 self.stdout.write(pinning.difference(one.approved, one.definition))
                 shown = f"{namespace} '{one.name}' {offering.shown_digest(one)}"
@@ -85,7 +85,7 @@ class Command(ActionCommand):
         self.stdout.write(f"{namespace} is {self._control('refresh', namespace)}")
 
     def remove(self, namespace: str, **options: Any) -> None:
-        services.remove(services.named(namespace))
+        services.remove(services.get_upstream(namespace))
         self.stdout.write(f"removed: {namespace}")
 
     def approve(self, namespace: str, name: str, shown: str, **options: Any) -> None:
@@ -95,7 +95,7 @@ class Command(ActionCommand):
     def _control(self, action: str, namespace: str) -> str:
         from gateway import client  # the SDK takes seconds to import
 
-        services.named(namespace)
+        services.get_upstream(namespace)
         return client.control(action, namespace)
 
 

@@ -42,7 +42,7 @@ async def run() -> None:
     supervisor = Supervisor(workers)
     try:
         async with Peers().listening(), serving.listening(methods.build(supervisor)):
-            processes.end_left()
+            processes.end_leftovers()
             supervising = asyncio.create_task(supervisor.run())
             ending = asyncio.create_task(end_requested.wait())
             await asyncio.wait([supervising, ending], return_when=asyncio.FIRST_COMPLETED)
@@ -50,5 +50,5 @@ async def run() -> None:
             with contextlib.suppress(asyncio.CancelledError):
                 await supervising
     finally:
-        processes.end_left()
+        processes.end_leftovers()
         workers.shut_down()
