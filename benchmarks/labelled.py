@@ -11,6 +11,7 @@ from benchmarks.server import ROOT
 
 CASES = ROOT / "tests/troubleshoot/labelled.yaml"
 FIXED_WORDINGS = ROOT / "tests/troubleshoot/fixed_wordings.yaml"
+PARTS = ("development", "held out", "unseen")
 MIN_WORDS = 4
 """Shorter parts of a text are no sentence: all errors of a tool have `Build failed`."""
 
@@ -27,12 +28,17 @@ class Labelled:
 
     error: str
     expected: frozenset[str]
+    part: str
 
 
 @cache
 def cases() -> list[Labelled]:
-    written = yaml.safe_load(CASES.read_text(encoding="utf-8"))
-    return [Labelled(case["error"], frozenset(case["expect"])) for case in written]
+    parts = yaml.safe_load(CASES.read_text(encoding="utf-8"))
+    return [
+        Labelled(case["error"], frozenset(case["expect"]), part)
+        for part, written in parts.items()
+        for case in written
+    ]
 
 
 def fixed_wordings() -> set[str]:
