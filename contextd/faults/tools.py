@@ -78,8 +78,9 @@ TOOLS: dict[str, tuple[str, ...]] = {
 # Often only the last consequence of an error: used if nothing says more.
 LAST_WORDS: dict[str, tuple[str, ...]] = {
     "kubernetes": (
-        r"(?P<message>[^\n]*?\b(?P<type>CrashLoopBackOff|ImagePullBackOff|ErrImagePull|OOMKilled"
-        r"|CreateContainer\w*Error|RunContainerError|InvalidImageName)\b[^\n]*)",
+        r"(?P<message>[^\n]*?\b(?P<type>CrashLoopBackOff|ImagePullBackOff|ErrImagePull"
+        r"|OOMKilled(?!\"?: ?(?:true|false))|CreateContainer\w*Error|RunContainerError"
+        r"|InvalidImageName)\b[^\n]*)",
     ),
     "http": (
         r"(?P<message>[^\n]*?(?i:status(?: code)?|http(?: status| error| code)?|returned error)"
@@ -90,7 +91,10 @@ LAST_WORDS: dict[str, tuple[str, ...]] = {
         rf"(?P<type>make)(?:\[\d+\])?: \*\*\* {MESSAGE}",
     ),
     "gradle": (rf"\* What went wrong:\n{MESSAGE}",),
-    "docker": (rf"(?:ERROR: )?(?P<type>failed to solve)(?: with [^\n:]*)?: {MESSAGE}",),
+    "docker": (
+        rf"(?:ERROR: )?(?P<type>failed to solve)(?: with [^\n:]*)?: {MESSAGE}",
+        r"(?P<message>[^\n]*?\b(?P<type>OOMKilled)\"?: ?true\b[^\n]*)",
+    ),
     "shell": (
         r"(?:[^\n]*?\d{1,9} )?(?P<type>Segmentation fault|Bus error|Aborted|Illegal instruction"
         r"|Floating point exception|Killed)(?: +\(core dumped\)|: \d+|$| {2})[^\n]*",
