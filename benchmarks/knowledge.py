@@ -10,7 +10,7 @@ WARM = 20
 
 
 def errors() -> list[str]:
-    return [case.error for case in labelled.cases()]
+    return [case.error for case in (*labelled.cases(), *labelled.same_wordings())]
 
 
 def contexts() -> list[str]:

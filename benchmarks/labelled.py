@@ -1,4 +1,4 @@
-"""The labelled errors, and the sentences that they share with examples of the patterns."""
+"""The labelled errors, and the sentences that they share with patterns."""
 
 import re
 from collections.abc import Iterable
@@ -9,8 +9,7 @@ import yaml
 
 from benchmarks.server import ROOT
 
-CASES = ROOT / "tests/troubleshoot/labelled.yaml"
-FIXED_WORDINGS = ROOT / "tests/troubleshoot/fixed_wordings.yaml"
+FOLDER = ROOT / "tests/troubleshoot"
 PARTS = ("development", "held out", "unseen")
 MIN_WORDS = 4
 """Shorter parts of a text are no sentence: all errors of a tool have `Build failed`."""
@@ -31,19 +30,24 @@ class Labelled:
     part: str
 
 
-@cache
 def cases() -> list[Labelled]:
-    parts = yaml.safe_load(CASES.read_text(encoding="utf-8"))
+    """Return the errors that share no sentence with a pattern."""
+    return _read("labelled.yaml")
+
+
+def same_wordings() -> list[Labelled]:
+    """Return the errors that share a sentence with an example, since their tool has no other."""
+    return _read("same_wordings.yaml")
+
+
+@cache
+def _read(name: str) -> list[Labelled]:
+    parts = yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
     return [
         Labelled(case["error"], frozenset(case["expect"]), part)
         for part, written in parts.items()
         for case in written
     ]
-
-
-def fixed_wordings() -> set[str]:
-    """Return the sentences that errors and examples have in common since a tool has no other."""
-    return set(yaml.safe_load(FIXED_WORDINGS.read_text(encoding="utf-8")))
 
 
 def sharing(error: str, texts: Iterable[str]) -> list[str]:
