@@ -9,7 +9,6 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from contextd import logins
 from contextd.admin import (
     ByOperation,
     Exportable,
@@ -23,6 +22,7 @@ from contextd.admin import (
     TabularInline,
     TagFilter,
     Transferable,
+    one_call,
     widgets,
 )
 from contextd.admin.rows import Row
@@ -164,7 +164,7 @@ class SkillRows(RowsOfProjects):
             raise Invalid(f"state must be one of {', '.join(State.values)}", field="state")
         skill: Skill = super().write(record, row)
         if record is None:
-            services.move_to(State(state), Skill.objects.filter(pk=skill.pk))
+            services.move_to(self.caller, State(state), Skill.objects.filter(pk=skill.pk))
         return skill
 
 
@@ -213,7 +213,12 @@ class SkillAdmin(SkillPages, Transferable, ByOperation, ModelAdmin[Skill]):
         if set(EDITED) & set(form.changed_data):
             super().save_model(request, obj, form, change)
         if "state" in form.changed_data:
-            services.move_to(state, Skill.objects.filter(pk=obj.pk))
+            self._move_one(request, obj, state)
+
+    def _move_one(self, request: HttpRequest, skill: Skill, state: State) -> None:
+        with one_call(request, self.update_operation) as caller:
+            found = services.get(caller, str(skill.pk))
+            services.move_to(caller, state, Skill.objects.filter(pk=found.pk))
 
     @admin.display(description="success", ordering="proven")
     def success(self, skill: Skill) -> str:
@@ -237,9 +242,12 @@ class SkillAdmin(SkillPages, Transferable, ByOperation, ModelAdmin[Skill]):
         self._move(request, queryset, State.DRAFT)
 
     def _move(self, request: HttpRequest, queryset: QuerySet[Skill], state: State) -> None:
-        moved = services.move_to(state, queryset)
+        with one_call(request, self.update_operation) as caller:
+            moved = services.move_to(caller, state, queryset)
         for skill in moved:
             self.log_change(request, skill, f"{state.value}")
+        for skill in queryset.exclude(pk__in=Skill.objects.visible_to(caller)):
+            messages.error(request, f"Not {skill}: the context {caller.context!r} does not hold it")
         messages.success(request, f"{len(moved)} are {state.value} now")
 
     @admin.action(description="Add the tag", permissions=["change"])
@@ -260,19 +268,19 @@ class SkillAdmin(SkillPages, Transferable, ByOperation, ModelAdmin[Skill]):
         note: str,
         retag: Callable[[list[str]], list[str]],
     ) -> None:
-        """Call the service directly, since rate limits are meant for single calls."""
         if not _is_tag(request):
             return
-        caller, done = logins.curator_of(request), 0
-        for skill in queryset:
-            try:
-                tags = wording.checked_tags(retag(skill.tags))
-                services.update(caller, str(skill.pk), version=None, note=note, tags=tags)
-            except ContextdError as error:
-                messages.error(request, f"Not {skill}: {error.message}")
-            else:
-                self.log_change(request, skill, note)
-                done += 1
+        done = 0
+        with one_call(request, self.update_operation) as caller:
+            for skill in queryset:
+                try:
+                    tags = wording.checked_tags(retag(skill.tags))
+                    services.update(caller, str(skill.pk), version=None, note=note, tags=tags)
+                except ContextdError as error:
+                    messages.error(request, f"Not {skill}: {error.message}")
+                else:
+                    self.log_change(request, skill, note)
+                    done += 1
         if done:
             messages.success(request, f"{done} are {note} now")
 

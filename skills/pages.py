@@ -1,5 +1,6 @@
 """Admin pages beyond Django's own: file import, preview, version comparison."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -10,12 +11,13 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.views.decorators.http import require_POST
 
-from contextd import logins
-from contextd.admin import widgets
+from contextd import guards, operations
+from contextd.admin import one_call, widgets
 from contextd.errors import ContextdError
 from contextd.models import Project
 from skills import keeping, proposals, rendering, sources, transfer, wording
 from skills.models import Skill
+from skills.sources import Found
 from skills.transfer import Imported, Wishes
 
 if TYPE_CHECKING:
@@ -79,22 +81,28 @@ class SkillPages(Mixin):
         return TemplateResponse(request, "admin/skills/skill/take_in.html", context)
 
     def _take_in(self, request: HttpRequest, form: TakeInForm) -> bool:
-        caller, chosen = logins.curator_of(request), form.cleaned_data
+        chosen = form.cleaned_data
+        wishes = Wishes(
+            chosen["project"], chosen["note"], chosen["allow_credentials"], chosen["replace"]
+        )
         try:
             found = sources.skills_in(chosen["file"])
         except ContextdError as error:
             form.add_error("file", error.message)
             return False
-        imported = transfer.take_in(
-            caller,
-            found,
-            Wishes(
-                chosen["project"], chosen["note"], chosen["allow_credentials"], chosen["replace"]
-            ),
-        )
-        for one in imported:
-            tell(request, one)
+        try:
+            self._save_all(request, found, wishes)
+        except ContextdError as error:
+            messages.error(request, f"Not done: {error.message}")
+            return False
         return True
+
+    def _save_all(self, request: HttpRequest, found: Iterable[Found], wishes: Wishes) -> None:
+        """Save new skills and new versions of existing ones, so with the permission for both."""
+        with one_call(request, "skill_create") as caller:
+            guards.authorize(operations.get("skill_update"), caller)
+            for one in transfer.take_in(caller, found, wishes):
+                tell(request, one)
 
     def compare_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         skill = self.get_object(request, str(pk))
@@ -137,9 +145,10 @@ class SkillPages(Mixin):
         return HttpResponseRedirect(reverse("admin:skills_skill_change", args=[skill.pk]))
 
     def _refuse(self, request: HttpRequest, skill: Skill) -> HttpResponse:
-        caller, version = logins.curator_of(request), request.POST.get("version", "")
+        version = request.POST.get("version", "")
         try:
-            proposals.refuse(caller, str(skill.pk), version)
+            with one_call(request, "skill_update") as caller:
+                proposals.refuse(caller, str(skill.pk), version)
         except ContextdError as error:
             messages.error(request, f"Not done: {error.message}")
         else:

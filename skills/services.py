@@ -317,10 +317,11 @@ def _raised(asked: str | None, before: str, kept: str) -> str | None:
     return f"{asked} does not raise the version or is taken, so this is {kept}."
 
 
-def move_to(state: State, skills: QuerySet[Skill]) -> list[Skill]:
-    """Publish, retire or take back; return the skills whose state changed."""
+def move_to(caller: Caller, state: State, skills: QuerySet[Skill]) -> list[Skill]:
+    """Publish, retire or take back those the caller sees; return the ones whose state changed."""
+    seen = skills.filter(pk__in=Skill.objects.visible_to(caller))
     with limits.transaction():
-        moved = list(skills.exclude(state=state).select_for_update(of=("self",)))
+        moved = list(seen.exclude(state=state).select_for_update(of=("self",)))
         now = timezone.now()
         Skill.objects.filter(pk__in=[one.pk for one in moved]).update(state=state, updated_at=now)
         for skill in moved:

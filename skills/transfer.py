@@ -18,7 +18,7 @@ from django.db.models import Q, QuerySet
 
 from contextd import redaction
 from contextd.callers import Caller
-from contextd.errors import ContextdError, Invalid
+from contextd.errors import ContextdError, Invalid, NotAllowed
 from contextd.models import Project
 from skills import keeping, packages, services, serving
 from skills.models import Skill
@@ -88,7 +88,7 @@ def take_in(caller: Caller, found: Iterable[Found], wishes: Wishes) -> Iterator[
             is_bulk=is_bulk,
         )
         try:
-            owner = wishes.project or _project_of(caller, one)
+            owner = _owner_of(caller, one, wishes)
             _refuse_twice(taken, owner, plan.wording.slug)
             known = Skill.objects.filter(slug=plan.wording.slug, project=owner).first()
             unchanged = _unchanged(one, plan, known, wishes) if known else None
@@ -109,6 +109,18 @@ def _refuse_twice(taken: set[tuple[int | None, str]], owner: Project | None, slu
     if name in taken:
         raise Invalid(f"{slug} occurs twice", field="name")
     taken.add(name)
+
+
+def _owner_of(caller: Caller, found: Found, wishes: Wishes) -> Project | None:
+    if wishes.project is None:
+        return _project_of(caller, found)
+    if not caller.sees(wishes.project.pk):
+        raise NotAllowed(
+            f"the context {caller.context!r} does not hold the project {wishes.project}; choose "
+            "another one, or select another context",
+            field="project",
+        )
+    return wishes.project
 
 
 def _project_of(caller: Caller, found: Found) -> Project | None:

@@ -2,7 +2,7 @@
 
 from contextd.admin import accounts, records  # noqa: F401  (they register their pages)
 from contextd.admin.by_field import RowsByField
-from contextd.admin.editing import ByOperation, OperationForm, tell_redacted
+from contextd.admin.editing import ByOperation, OperationForm, one_call, tell_redacted
 from contextd.admin.exporting import Exportable, Rows
 from contextd.admin.rows import RowsByOperation, RowsOfProjects, WritableRows
 from contextd.admin.searching import ProjectFilter, SearchByMeaning, TagFilter
@@ -39,5 +39,6 @@ __all__ = [
     "TagFilter",
     "Transferable",
     "WritableRows",
+    "one_call",
     "tell_redacted",
 ]

@@ -1,6 +1,7 @@
 """Edit and delete records by calling operations."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from contextd import logins, operations, pipeline
 from contextd.admin.searching import SearchByMeaning
 from contextd.admin.theme import ONE_A_LINE
+from contextd.callers import Caller
 from contextd.errors import ContextdError, Invalid
 from contextd.operations import Result
 
@@ -21,6 +23,14 @@ def tell_redacted(request: HttpRequest, credentials: int) -> None:
     """Warn if credentials were removed from the input."""
     if credentials:
         messages.warning(request, f"{credentials} credentials were replaced before saving")
+
+
+@contextmanager
+def one_call(request: HttpRequest, name: str) -> Iterator[Caller]:
+    """Do the block as a call of the operation: with its permission, recorded; without its rate."""
+    caller = logins.curator_of(request)
+    with pipeline.recorded_as_one_call(operations.get(name), caller):
+        yield caller
 
 
 class OperationForm(forms.ModelForm[Any]):
@@ -96,9 +106,9 @@ class ByOperation(SearchByMeaning):
         super().log_deletions(request, deleted)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        operation, caller = operations.get(self.delete_operation), logins.curator_of(request)
+        operation = operations.get(self.delete_operation)
         records: Any = list(queryset)
-        with pipeline.recorded_as_one_call(operation, caller), transaction.atomic():
+        with one_call(request, operation.name) as caller, transaction.atomic():
             for record in records:
                 pipeline.call_unrecorded(operation, {"id": str(record.pk)}, caller)
             super().log_deletions(request, records)
