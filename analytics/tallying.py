@@ -154,7 +154,7 @@ def bucketed(events: QuerySet[Event], *by: str) -> QuerySet[Any, Any]:
 
 
 @projects.before_merge
-def join_with_those_of(kept: Project, absorbed: Project) -> None:
+def merge_tallies(kept: Project, absorbed: Project) -> None:
     """Add the absorbed project's tallies to the kept one's."""
     Event.objects.filter(project=absorbed).update(project=kept)
     for theirs in Tally.objects.filter(project=absorbed):

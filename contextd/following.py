@@ -41,7 +41,7 @@ async def follow(job_id: int, talk: Conversation, seconds: float) -> None:
 class Reader:
     """Collects for a short time which jobs to read, and reads them in its own thread.
 
-    So any number of waiting calls costs the same, and busy workers do not end them.
+    One query serves all waiting calls, and they do not time out when all workers are busy.
     """
 
     def __init__(self) -> None:

@@ -45,7 +45,7 @@ def call_answered_by(line: bytes) -> RequestId | None:
 
 
 def call_answered_at_length(beginning: bytes, end: bytes) -> RequestId | None:
-    """Return the id of the call that a line answers of which only the ends are kept.
+    """Return the id of the call that an oversized line answers, from its beginning and its end.
 
     None for a request or a notification. Raises Unattributable if no id is found.
     """

@@ -27,7 +27,7 @@ from contextd.mcp import sdk
 from gateway import salvage
 
 MAX_SKIPPED_BYTES = 64 * 1024 * 1024
-"""The most that is read of a line that is too long, to find the call that it answers."""
+"""How much of an oversized line is read to find the id at its end."""
 END_BYTES = 1000
 """What is kept of the beginning and of the end of such a line."""
 MAX_SENT_LINE_BYTES = 64 * 1024 * 1024

@@ -275,7 +275,7 @@ def _scores(read: Reading, hits: Sequence[Hit]) -> dict[int, Scores]:
 
 
 @projects.before_merge
-def join_with_those_of(kept: Project, absorbed: Project) -> None:
+def merge_remediations(kept: Project, absorbed: Project) -> None:
     """Merge equal records of both projects into one, with the sums of their counts."""
     for theirs in Remediation.objects.filter(project=absorbed).select_for_update():
         ours = Remediation.objects.filter(

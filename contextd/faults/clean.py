@@ -1,4 +1,4 @@
-"""Takes off what terminals, loggers and CI put around a text."""
+"""Remove what terminals, loggers and CI put around a text."""
 
 import re
 
@@ -116,7 +116,7 @@ _SERVICE = re.compile(
 
 
 def clean(text: str) -> str:
-    """The text without colours, progress, time stamps and log prefixes; lines stay lines.
+    """Return the text without colours, progress, time stamps and log prefixes; lines stay lines.
 
     Typographic quotes become plain ones. An error's level stays in front of its message, as in
     `ERROR: disk is full`. Cleaning twice changes nothing more.
@@ -133,7 +133,7 @@ def clean(text: str) -> str:
 
 
 def clean_records(text: str) -> str:
-    """Cleaned, and an empty line stands where a logger goes on behind lines that it did not begin.
+    """Return the cleaned text, with an empty line where records resume after unprefixed lines.
 
     Such lines are those of a trace; what comes after them is no part of its message.
     """
@@ -150,7 +150,7 @@ def clean_records(text: str) -> str:
 
 
 def _with_plain_quotes(text: str) -> str:
-    """Entities of HTML are replaced too where a text has no plain quotes beside them."""
+    """Replace HTML entities too, if the text has no plain quotes beside them."""
     plain = text if text.isascii() else _FRAME.sub("", text.translate(_QUOTES))
     if "&" not in plain or "'" in plain or '"' in plain:
         return plain
@@ -164,7 +164,7 @@ def _without_erased(text: str) -> str:
 
 
 def _without_overwritten(text: str) -> str:
-    """Of what was written over the same line, the longest; of equally long, the last."""
+    """Keep the longest of what was written over the same line; of equally long, the last."""
     lines = [line.rstrip() for line in text.split("\n")]
     if "\r" in text:
         lines = [max(reversed(line.split("\r")), key=len).rstrip() for line in lines]
@@ -172,7 +172,7 @@ def _without_overwritten(text: str) -> str:
 
 
 def _without_codes(text: str) -> str:
-    """Taking a code out may bring the halves of another together, hence the rounds."""
+    """Remove escape codes again and again, since removing one may join the halves of another."""
     for _ in range(_ROUNDS):
         plain = _CODES.sub("", text)
         if plain == text:

@@ -11,7 +11,7 @@ _SOURCE = r"(?P<file>[^\s:]{1,300})"
 
 
 def _coded(codes: str) -> str:
-    """The form of MSBuild, which many compilers share."""
+    """Return the form of MSBuild, which many compilers share."""
     place = rf"(?:{_FILE}\({LINE}(?:,\d+){{0,3}}\) ?: |(?:[^\n:]{{0,300}} : )?)"
     project = r"(?: \[[^\]\n]{1,300}\])?$"
     return rf"{place}(?:fatal )?error (?P<type>{codes}) ?: (?P<message>[^\n]*?){project}"

@@ -74,7 +74,7 @@ def find(text: str) -> Fault | None:
 
 
 def untyped(text: str) -> Fault:
-    """What is left to say of a text that has no known form: its first line, and a name there."""
+    """Return the fault of a text in no known format: its first line, and the type named there."""
     lines = (line.strip() for line in text.split("\n"))
     line = next((line for line in lines if not POINTER.fullmatch(line)), text.strip())[
         :MAX_TEXT_LENGTH
@@ -84,7 +84,7 @@ def untyped(text: str) -> Fault:
 
 
 def _error_before(closing: Fault, text: str) -> Fault | None:
-    """The error by the line that a short text begins with, where its last words say no more."""
+    """Return the error of a short text's first line, if its last only says that it failed."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     line = next((line for line in lines if not _COMMAND.match(line)), "")
     if not line or len(lines) > _SHORT or _first(_CLOSING, line, [0]):
@@ -94,7 +94,7 @@ def _error_before(closing: Fault, text: str) -> Fault | None:
 
 
 def _promising_lines(text: str) -> Iterator[int]:
-    """Where those lines begin, behind their indentation."""
+    """Yield where those lines begin, after their indentation."""
     position = 0
     while cue := _CUE.search(text, position):
         start = text.rfind("\n", 0, cue.start()) + 1
@@ -129,7 +129,7 @@ def _numbered_type(group: dict[str, str | None]) -> str:
 
 
 def _language(fault: Fault) -> str:
-    """What the name of the file or of the type says of the language, if anything."""
+    """Return the language that the name of the file or type indicates, or an empty string."""
     if fault.frames:
         return _SUFFIX_LANGUAGES.get(PurePath(fault.frames[0].file).suffix, "")
     known = (name for name, names in _TYPE_LANGUAGES if names.match(fault.error_type))

@@ -1,4 +1,4 @@
-"""Knows when two errors are of one kind, whatever language or tool named them."""
+"""Decide whether two errors are of one kind, whatever language or tool named them."""
 
 import re
 from functools import lru_cache
@@ -15,7 +15,7 @@ KIND_NAMES = frozenset(name.lower() for name in _TYPES if re.fullmatch(r"[A-Z][a
 
 
 def family(error_type: str, message: str = "") -> str | None:
-    """The kind of an error: by what its message says, by its type, or by a name it mentions."""
+    """Return the kind of an error by its message, its type, or a name that it mentions."""
     return _family(error_type[:_MAX_LENGTH], message[:_MAX_LENGTH])
 
 
@@ -32,7 +32,7 @@ def _family(error_type: str, message: str) -> str | None:
 
 
 def same_type(one: str, other: str) -> bool:
-    """Whether two types have the same name, packages aside, or are of one family."""
+    """Return whether two types have the same name, packages aside, or are of one family."""
     if type_name(one) == type_name(other):
         return bool(type_name(one))
     kind = family(one)

@@ -17,7 +17,7 @@ _FILLERS = re.compile(
 
 
 def focus(text: str, frames: int = 6) -> str:
-    """The cleaned text with each stack cut to the innermost frames of the application."""
+    """Return the cleaned text with each stack cut to the innermost frames of the application."""
     focused = _FILLERS.sub("", clean(text))
     for grammar in GRAMMARS:
         if grammar.is_hinted(focused):
@@ -36,7 +36,7 @@ def _thinned(text: str, grammar: Grammar, frames: int) -> str:
 
 
 def _informative(stack: list[re.Match[str]], grammar: Grammar) -> list[re.Match[str]]:
-    """The application's frames, innermost first; all frames, where none is the application's."""
+    """Return the application's frames, innermost first, or all frames if it has none."""
     inwards = stack[::-1] if grammar.outermost_first else stack
     own = [call for call in inwards if not grammar.judged(frame_of(call)).is_library]
     return own or inwards

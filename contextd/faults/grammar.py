@@ -83,7 +83,7 @@ class Grammar:
         return any(hint in text for hint in self.hints)
 
     def judged(self, frame: Frame) -> Frame:
-        """The frame, knowing whether it is a library's."""
+        """Return the frame, knowing whether it is a library's."""
         is_library = bool(self.library.search(f"{frame.function} {frame.file}"))
         return Frame(frame.function, frame.file, frame.line, is_library)
 
@@ -93,7 +93,7 @@ def compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
 
 
 def find_all(patterns: tuple[re.Pattern[str], ...], text: str) -> list[re.Match[str]]:
-    """Every match in the order of the text; of two at one place, that of the first pattern."""
+    """Return the matches in the order of the text; at one place, that of the first pattern."""
     found = {
         match.start(): match for pattern in reversed(patterns) for match in pattern.finditer(text)
     }
@@ -101,7 +101,7 @@ def find_all(patterns: tuple[re.Pattern[str], ...], text: str) -> list[re.Match[
 
 
 def stacks_of(grammar: Grammar, text: str) -> list[list[re.Match[str]]]:
-    """The frames of a text, those together that have nothing printed between them."""
+    """Return the frames of a text, grouped where nothing is printed between them."""
     stacks: list[list[re.Match[str]]] = []
     for call in find_all(grammar.frames, text):
         if stacks and not text[stacks[-1][-1].end() : call.start()].strip():
@@ -142,7 +142,7 @@ def error_line(error_type: str, message: str) -> str:
 
 
 def _is_part_of_message(headline: re.Match[str]) -> bool:
-    """Whether the type was found inside the message."""
+    """Return whether the type was found inside the message."""
     if not {"type", "message"} <= headline.re.groupindex.keys() or headline["type"] is None:
         return False
     return headline.start("message") <= headline.start("type") < headline.end("message")

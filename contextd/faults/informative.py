@@ -1,4 +1,4 @@
-"""Finds the words of an error that distinguish it from other errors."""
+"""Find the words of an error that distinguish it from other errors."""
 
 import builtins
 import re

@@ -1,4 +1,4 @@
-"""Takes out of a text what differs from run to run, so that the same error reads the same."""
+"""Remove from a text what differs from run to run, so that the same error reads the same."""
 
 import re
 
@@ -97,10 +97,10 @@ _QUOTES = str.maketrans("`\u00b4\u2018\u2019\t", "'''' ")
 
 
 def normalize(text: str) -> str:
-    """The text without addresses, ids, folders, numbers and times; error codes stay.
+    """Return the text without addresses, ids, folders, numbers and times; error codes stay.
 
-    Doing so twice changes nothing more: what is left is gone over until it stands still, and
-    each round takes something away. What would be left without words stays as it is.
+    Repeats until nothing changes, so the result is idempotent. A text that would lose all its
+    words is returned unchanged.
     """
     masked, rest = text, _masked(text)
     while masked != rest:

@@ -1,4 +1,4 @@
-"""Reads an error out of whatever text it was printed in."""
+"""Read an error from whatever text it was printed in."""
 
 import errno
 import re
@@ -44,7 +44,7 @@ def _unescaped(text: str) -> str:
 
 
 def _with_code(fault: Fault) -> Fault:
-    """A code in the message stands in for a type that is missing or says no more than `Error`."""
+    """Use a code in the message if the type is missing or says no more than `Error`."""
     if fault.error_type not in {"", "Error"}:
         return fault
     code = _CODE.search(fault.message)

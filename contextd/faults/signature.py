@@ -1,4 +1,4 @@
-"""Compares errors: by the names in their stacks, and for being the same one again."""
+"""Compare errors by the names in their stacks, and recognize the same error again."""
 
 import hashlib
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _MAX_FRAMES = 200  # looked at: recursion repeats the same few
 
 
 def signature(fault: Fault) -> tuple[str, ...]:
-    """The calls of an error as `function|file`, lower-case, innermost first, each once.
+    """Return the calls of an error as `function|file`, lower-case, innermost first, each once.
 
     The stack of the root cause stands first. Frames of libraries count only where there are no
     others: every test run has the same ones.
@@ -25,7 +25,7 @@ def signature(fault: Fault) -> tuple[str, ...]:
 
 
 def stack_overlap(one: Sequence[str], other: Sequence[str]) -> float:
-    """How much two signatures share, from 0 to 1, whatever their order.
+    """Return how much two signatures share, from 0 to 1, whatever their order.
 
     The component at position i of a signature weighs 1 / (i + 1), so the innermost weigh most;
     the overlap is what the shared components weigh in both, of what all weigh in both.

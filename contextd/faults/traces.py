@@ -1,4 +1,4 @@
-"""Finds the error of a text by the stack that was printed with it."""
+"""Find the error of a text by the stack that was printed with it."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -36,7 +36,7 @@ _BEFORE_A_STACK = re.compile(
 
 
 def find(text: str) -> Fault | None:
-    """The first error that was printed with a stack, and the chain of its causes."""
+    """Return the first error that was printed with a stack, and the chain of its causes."""
     grammar = grammar_of(text)
     if grammar is None:
         return None
@@ -50,7 +50,7 @@ def find(text: str) -> Fault | None:
 
 
 def grammar_of(text: str) -> Grammar | None:
-    """The language of the first stack in a text."""
+    """Return the grammar of the first stack in a text."""
     first: dict[int, Grammar] = {}
     for grammar in GRAMMARS:
         if grammar.is_hinted(text):
@@ -61,7 +61,7 @@ def grammar_of(text: str) -> Grammar | None:
 
 
 def read(grammar: Grammar, text: str) -> list[Block]:
-    """The errors of a text in which headlines stand over their stacks."""
+    """Return the errors of a text in which headlines stand over their stacks."""
     reading = _Reading()
     end = 0
     for mark in _marks(grammar, text):
@@ -110,13 +110,13 @@ class _Reading:
 
 
 def _marks(grammar: Grammar, text: str) -> list[re.Match[str]]:
-    """Headlines, frames and ends in the order of the text."""
+    """Return headlines, frames and ends in the order of the text."""
     patterns = (*grammar.headlines, *grammar.vague_headlines, *grammar.end_of_cause)
     return find_all((*patterns, *grammar.frames), text)[:_MAX_MARKS]
 
 
 def _is_interrupted(between: str) -> bool:
-    """Whether something else was printed since the last frame."""
+    """Return whether something else was printed since the last frame."""
     return any(not _INSIDE_A_STACK.match(line) for line in between.split("\n")[1:-1])
 
 
@@ -131,7 +131,7 @@ def _informative_lines(lines: list[str]) -> list[str]:
 
 
 def _block_of_lines(before: str) -> Block:
-    """The error told by whatever stands over a stack, where no headline was recognised.
+    """Return the error told by what stands over a stack, where no headline was recognised.
 
     That is the last line; where lines above it are less indented, the one that begins them all.
     """
@@ -147,7 +147,7 @@ def _block_of_lines(before: str) -> Block:
 
 
 def _beginning(lines: list[str]) -> int:
-    """Where the last line's block begins: the nearest lines above that are less indented."""
+    """Return where the last line's block begins: at the nearest less indented lines above."""
     place = len(lines) - 1
     for above in range(place, -1, -1):
         if _indentation(lines[above]) < _indentation(lines[place]):
@@ -160,7 +160,7 @@ def _indentation(line: str) -> int:
 
 
 def _chains(blocks: list[Block]) -> list[list[Block]]:
-    """Each error with its causes, the nearest first."""
+    """Return each error with its causes, the nearest first."""
     chains: list[list[Block]] = []
     for block in blocks:
         if block.relation is Relation.NONE or not chains:

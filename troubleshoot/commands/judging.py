@@ -1,4 +1,4 @@
-"""Goes through a script and asks the rules."""
+"""Decide which commands of a script destroy something."""
 
 import re
 from collections.abc import Iterator

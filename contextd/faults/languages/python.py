@@ -51,7 +51,7 @@ def read_tracebacks(grammar: Grammar, text: str) -> list[Block]:
 
 
 def _bare_members(text: str, start: int, end: int) -> list[Block]:
-    """The errors of a group that were never raised, and so have no traceback."""
+    """Return the errors of a group that were never raised, and so have no traceback."""
     headlines = (
         _HEADLINE.match(text, mark.end() + 1) for mark in _MEMBER.finditer(text, start, end)
     )
@@ -62,7 +62,7 @@ def _bare_members(text: str, start: int, end: int) -> list[Block]:
 
 
 def _headline_block(headline: re.Match[str]) -> Block:
-    """The error with what its message goes on to say."""
+    """Return the error with the rest of its message."""
     block = block_of(headline)
     if headline["message"] is not None:
         block.continue_message(_message_lines(headline))
@@ -70,7 +70,7 @@ def _headline_block(headline: re.Match[str]) -> Block:
 
 
 def _message_lines(headline: re.Match[str]) -> list[str]:
-    """Up to an empty line, one that is less indented, or one that is not the error's."""
+    """Return the lines up to an empty one, a less indented one, or one that is not the error's."""
     indentation = headline.string[headline.start() : headline.start("type")]
     lines: list[str] = []
     for line in islice(_lines(headline.string, headline.end() + 1), 2 * _MESSAGE_LINES):
@@ -96,7 +96,7 @@ def _is_beside(line: str) -> bool:
 
 
 def read_first(grammar: Grammar, text: str) -> list[Block]:
-    """The first error, where frames stand above and below the line that reports it."""
+    """Return the first error, where frames stand above and below the line that reports it."""
     headline = next(iter(find_all(grammar.vague_headlines, text)), None)
     if headline is None:
         return []
