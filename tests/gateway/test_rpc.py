@@ -181,32 +181,40 @@ def test_what_is_too_long_fails_alone(tmp_path: Path, monkeypatch: pytest.Monkey
     assert together(tmp_path, use)["value"] == "x"
 
 
-def test_a_server_of_the_sdk_understands_what_is_asked(tmp_path: Path) -> None:
-    cancelled, ended, reported = asyncio.Event(), asyncio.Event(), []
+class OrdinaryServer:
+    """A server of the SDK with tools that report, refuse and wait."""
 
-    async def call(context: Any, params: CallToolRequestParams) -> CallToolResult:
+    def __init__(self) -> None:
+        self.cancelled, self.ended = asyncio.Event(), asyncio.Event()
+
+    async def call(self, context: Any, params: CallToolRequestParams) -> CallToolResult:
         if params.name == "refuse":
             raise MCPError(-32602, "no such thing", {"category": "validation"})
         if params.name == "wait":
             try:
                 await asyncio.Event().wait()
             finally:
-                cancelled.set()
+                self.cancelled.set()
         await context.session.report_progress(1, 2, "half")
         told = context.meta[rpc.CALLER]["principal"]
         return CallToolResult(content=[], structured_content=[params.arguments, told])
 
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        server: Server[Any] = Server("an ordinary one", version="1", on_call_tool=self.call)
+        async with streams.connected(reader, writer) as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+        self.ended.set()
+
+
+def test_a_server_of_the_sdk_understands_what_is_asked(tmp_path: Path) -> None:
+    reported = []
+
     async def report(done: float, total: float | None, message: str | None) -> None:
         reported.append((done, total, message))
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        server: Server[Any] = Server("an ordinary one", version="1", on_call_tool=call)
-        async with streams.connected(reader, writer) as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
-        ended.set()
-
     async def run() -> Any:
-        async with await asyncio.start_unix_server(serve, tmp_path / "socket"):
+        other = OrdinaryServer()
+        async with await asyncio.start_unix_server(other.serve, tmp_path / "socket"):
             reader, writer = await asyncio.open_unix_connection(tmp_path / "socket")
             client, meta = Client(reader, writer), {rpc.CALLER: {"principal": "user:3"}}
             asked = {"name": "add", "arguments": {"a": 1}, "_meta": meta}
@@ -215,10 +223,10 @@ def test_a_server_of_the_sdk_understands_what_is_asked(tmp_path: Path) -> None:
                 await client.request("tools/call", {"name": "refuse"}, 10)
             with pytest.raises(TimeoutError):
                 await client.request("tools/call", {"name": "wait"}, 0.1)
-            await cancelled.wait()
+            await other.cancelled.wait()
             writer.close()
             await asyncio.wait([client._receiving])
-            await ended.wait()
+            await other.ended.wait()
             return result, failed.value
 
     result, failed = asyncio.run(asyncio.wait_for(run(), 20))
