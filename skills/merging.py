@@ -28,7 +28,6 @@ def rename_skills_with_taken_names(kept: Project, absorbed: Project) -> None:
         plan = Plan(
             wording=Wording.of(skill).changed({"name": name}),
             package=keeping.package_of(skill, skill.version),
-            asked=None,
             note=f"renamed, since {kept} has one of that name",
             is_bulk=True,
         )

@@ -93,8 +93,8 @@ class Plan:
 
     wording: Wording
     package: Package
-    asked: str | None
     note: str
+    asked: str | None = None
     is_verbatim: bool = False
     is_bulk: bool = False
     accepts: SkillVersion | None = None
@@ -204,8 +204,8 @@ def restore(caller: Caller, skill_id: str, *, version: str, note: str) -> Saved:
         if earlier.is_proposal:
             return _acceptance(skill, earlier, note)
         package = keeping.package_of(skill, version)
-        wording, told = Wording.of(earlier), note or f"restored {version}"
-        return Plan(wording=wording, package=package, asked=None, note=told)
+        told = note or f"restored {version}"
+        return Plan(wording=Wording.of(earlier), package=package, note=told)
 
     return revise(caller, skill_id, plan)
 
@@ -213,10 +213,8 @@ def restore(caller: Caller, skill_id: str, *, version: str, note: str) -> Saved:
 def _acceptance(skill: Skill, proposal: SkillVersion, note: str) -> Plan:
     wording, package = proposals.applied(skill, proposal)
     parts = [f"proposed by {proposal.changed_by}", note or proposal.note]
-    told = ": ".join(part for part in parts if part)[:NOTE_LENGTH]
-    return Plan(
-        wording=wording, package=package, asked=proposal.version, note=told, accepts=proposal
-    )
+    told, asked = ": ".join(part for part in parts if part)[:NOTE_LENGTH], proposal.version
+    return Plan(wording=wording, package=package, asked=asked, note=told, accepts=proposal)
 
 
 def revise(caller: Caller, skill_id: str, plan_for: Callable[[Skill], Plan]) -> Saved:
