@@ -237,14 +237,14 @@ def caller_of_django(request: HttpRequest, door: Door) -> Caller:
     return _caller(admit(identity, door=door), door, client=identity.client)
 
 
-def caller_of_admin(request: HttpRequest, context: str) -> Caller:
-    """Return the logged-in user as caller in the context."""
+def caller_of_login(request: HttpRequest, context: str, door: Door) -> Caller:
+    """Return the logged-in user as caller in the context; those of the admin are curators."""
     if not request.user.is_authenticated:
-        raise NotAuthenticated("log in to the admin first")
+        raise NotAuthenticated("log in first")
     principal = _principal_of_user(request.user.pk)
     is_from_here = RequestIdentity.of_django(request).is_from_this_machine
-    admission = enter(principal, context, door="admin", is_from_this_machine=is_from_here)
-    return _caller(admission, "admin")
+    admission = enter(principal, context, door=door, is_from_this_machine=is_from_here)
+    return _caller(admission, door, is_curator=request.user.is_staff)
 
 
 def caller_of_cli(user: str | None, context: str | None) -> Caller:
@@ -253,13 +253,19 @@ def caller_of_cli(user: str | None, context: str | None) -> Caller:
     return _caller(enter(principal, context, door="cli"), "cli")
 
 
-def local_caller(door: Door) -> Caller:
+def local_caller(door: Door, *, is_curator: bool = False) -> Caller:
     """Return the owner of the process, in no context, for work that no caller asked for."""
-    return _caller(Admission(process_owner(), Entry(), is_from_this_machine=True), door)
+    admission = Admission(process_owner(), Entry(), is_from_this_machine=True)
+    return _caller(admission, door, is_curator=is_curator)
 
 
 def _caller(
-    admission: Admission, door: Door, *, client: str = ABSENT, session_id: str | None = None
+    admission: Admission,
+    door: Door,
+    *,
+    client: str = ABSENT,
+    session_id: str | None = None,
+    is_curator: bool = False,
 ) -> Caller:
     principal, entry = admission.principal, admission.entry
     client = client[:MAX_CLIENT_LENGTH]
@@ -274,4 +280,5 @@ def _caller(
         user_id=principal.user_id,
         is_local=principal.is_local,
         is_from_this_machine=admission.is_from_this_machine,
+        is_curator=is_curator,
     )

@@ -82,7 +82,8 @@ class Caller:
 
     `principal` is stable across connections (`user:3`, `anonymous`); rates are counted per
     `connection`. `is_local` grants the rights of the machine's owner; `is_from_this_machine` only
-    says that the request was sent from here, with or without a token.
+    says that the request was sent from here, with or without a token. One who `is_curator` reviews:
+    it sees drafts and proposals, and what it writes waits for no review.
     """
 
     principal: str
@@ -94,6 +95,7 @@ class Caller:
     user_id: int | None = None
     is_local: bool = False
     is_from_this_machine: bool = False
+    is_curator: bool = False
 
     @property
     def context(self) -> str:

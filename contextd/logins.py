@@ -1,7 +1,5 @@
 """Identifies callers from a browser session."""
 
-from dataclasses import replace
-
 from django.http import HttpRequest
 
 from contextd import auth
@@ -14,14 +12,12 @@ CONTEXT = "context"
 def caller_of(request: HttpRequest) -> Caller:
     """Return the caller in the context of the header, or else in the one selected on the pages."""
     asked = request.headers.get("X-MCP-Context")
-    caller = auth.caller_of_admin(request, asked or chosen_context(request))
-    # Records that wait for review are for curators.
-    return caller if request.user.is_staff else replace(caller, door="rest")
+    return auth.caller_of_login(request, asked or chosen_context(request), "rest")
 
 
 def curator_of(request: HttpRequest) -> Caller:
     """Return the user of the admin, who acts in the context selected on the pages."""
-    return auth.caller_of_admin(request, chosen_context(request))
+    return auth.caller_of_login(request, chosen_context(request), "admin")
 
 
 def chosen_context(request: HttpRequest) -> str:

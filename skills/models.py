@@ -48,8 +48,8 @@ class Worded(models.Model):
 
 class SkillQuerySet(models.QuerySet["Skill"]):
     def visible_to(self, caller: Caller) -> Self:
-        """Return published skills for assistants, and all for curators in the admin."""
-        seen = self if caller.door == "admin" else self.published()
+        """Return published skills, and for curators also the others."""
+        seen = self if caller.is_curator else self.published()
         if caller.projects is None:
             return seen
         return seen.filter(Q(project=None) | Q(project__in=caller.projects))
@@ -164,7 +164,7 @@ class SkillFile(models.Model):
 class SkillVersionQuerySet(models.QuerySet["SkillVersion"]):
     def visible_to(self, caller: Caller) -> Self:
         """Return accepted versions, and for curators also the proposals."""
-        return self if caller.door == "admin" else self.filter(is_proposal=False)
+        return self if caller.is_curator else self.filter(is_proposal=False)
 
 
 class SkillVersion(Worded):

@@ -299,8 +299,8 @@ def keep(caller: Caller, skill: Skill, plan: Plan, prepared: Prepared | None) ->
 
 
 def _must_wait(caller: Caller) -> bool:
-    """Return whether a review is required; never in the admin, where reviewers work."""
-    return caller.entry.needs_review and caller.door != "admin"
+    """Return whether a review is required; never of curators, who review."""
+    return caller.entry.needs_review and not caller.is_curator
 
 
 def _notice(prepared: Prepared | None, *, waits: bool) -> str | None:

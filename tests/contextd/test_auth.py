@@ -119,6 +119,17 @@ def test_the_admin_acts_as_the_logged_in_user(user: User) -> None:
     assert caller.sees_all_projects
 
 
+@pytest.mark.parametrize("is_staff", [True, False])
+def test_on_the_pages_a_curator_is_one_whom_the_admin_lets_in(user: User, is_staff: bool) -> None:
+    page = request()
+    user.is_staff = is_staff
+    page.user = user
+
+    caller = logins.caller_of(page)
+
+    assert (caller.door, caller.is_curator) == ("rest", is_staff)
+
+
 def test_the_admin_refuses_anonymous_users() -> None:
     page = request()
     page.user = AnonymousUser()

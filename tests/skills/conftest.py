@@ -46,8 +46,8 @@ def reviewed(caller: Caller) -> Caller:
 
 @pytest.fixture
 def curator(caller: Caller) -> Caller:
-    """Somebody at work in the admin."""
-    return dataclasses.replace(caller, door="admin")
+    """Somebody who reviews what others propose."""
+    return dataclasses.replace(caller, is_curator=True)
 
 
 @pytest.fixture

@@ -1,3 +1,4 @@
+import dataclasses
 import re
 from typing import Any
 
@@ -215,6 +216,9 @@ def test_where_the_context_asks_for_review_it_waits(
     assert call("skill_search", query="one").results == []
     with pytest.raises(NotFound):
         call("skill_apply", id=created.id)
+    through_the_admin = dataclasses.replace(reviewed, door="admin")
+    with pytest.raises(NotFound):
+        pipeline.call("skill_get", {"id": created.id}, through_the_admin)
     pipeline.call("skill_get", {"id": created.id}, curator)
 
 

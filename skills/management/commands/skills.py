@@ -52,9 +52,7 @@ class Command(ActionCommand):
         validating.add_argument("path", type=Path)
 
     def import_skills(self, **options: Any) -> None:
-        caller = local_caller(
-            "admin"
-        )  # a curator's command: it sees drafts, and nothing waits for review
+        caller = local_caller("cli", is_curator=True)
         if options["starter"]:
             found = sources.skills_in_folder(transfer.STARTER)
         else:
