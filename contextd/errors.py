@@ -68,6 +68,12 @@ class Declined(NotAllowed):
     is_refusal = False
 
 
+class WrongMethod(Invalid):
+    """The address does not support the HTTP method; `details["allowed"]` are those it supports."""
+
+    status = 405
+
+
 class Unsupported(Invalid):
     """The caller's program lacks a required ability; `details["ability"]` names it."""
 

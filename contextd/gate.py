@@ -15,7 +15,7 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from contextd import protected_resource
+from contextd import http_errors
 from contextd.errors import Busy, ContextdError, Invalid, NotAllowed
 
 MCP_PATH = "/mcp"
@@ -42,12 +42,6 @@ class BodyTooLarge(Invalid):
 
 class TooSlow(Invalid):
     status = 408
-
-
-class WrongMethod(Invalid):
-    """`details["allowed"]` are the methods that are supported."""
-
-    status = 405
 
 
 class NotJson(Invalid):
@@ -212,9 +206,7 @@ async def refuse(scope: Scope, send: Send, error: ContextdError) -> None:
     ]
     if error.status == TooSlow.status:
         headers.append((b"connection", b"close"))
-    if isinstance(error, WrongMethod):
-        headers.append((b"allow", ", ".join(error.details["allowed"]).encode()))
-    for name, value in protected_resource.headers_of(error).items():
+    for name, value in http_errors.headers_of(error).items():
         headers.append((name.lower().encode(), value.encode()))
     await send({"type": "http.response.start", "status": error.status, "headers": headers})
     await send({"type": "http.response.body", "body": content})

@@ -5,8 +5,6 @@ from urllib.parse import urljoin
 from django.conf import settings
 from django.http import Http404, HttpRequest, JsonResponse
 
-from contextd.errors import ContextdError, RateLimited
-
 MCP_METADATA = "/.well-known/oauth-protected-resource/mcp"
 
 
@@ -21,12 +19,6 @@ def metadata(request: HttpRequest) -> JsonResponse:
             "bearer_methods_supported": ["header"],
         }
     )
-
-
-def headers_of(error: ContextdError) -> dict[str, str]:
-    """Return the HTTP headers of the error: when to retry, how to authenticate."""
-    headers = {"Retry-After": str(error.seconds_to_wait)} if isinstance(error, RateLimited) else {}
-    return headers | ({"WWW-Authenticate": challenge()} if error.status == 401 else {})
 
 
 def challenge() -> str:

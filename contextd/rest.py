@@ -13,11 +13,11 @@ from ninja import NinjaAPI
 from pydantic import BaseModel
 
 import contextd
-from contextd import auth, operations, outages, pipeline, protected_resource, throttling
+from contextd import auth, http_errors, operations, outages, pipeline, throttling
 from contextd.callers import Caller
 from contextd.concurrency import MAX_QUEUED_CALLS, ConcurrencyLimit, PlaceLimit
 from contextd.conversations import Alone
-from contextd.errors import ContextdError, Invalid, NotFound
+from contextd.errors import ContextdError, Invalid, NotFound, WrongMethod
 from contextd.operations import Operation
 
 PREFIX = "/api/v1/"
@@ -45,10 +45,6 @@ class Failure(BaseModel):
 
 
 FAILURES = dict.fromkeys((400, 401, 403, 404, 413, 421, 429, 500, 503, 504), Failure)
-
-
-class WrongMethod(Invalid):
-    status = 405
 
 
 def add_route(operation: Operation) -> None:
@@ -135,10 +131,8 @@ def read_arguments(request: HttpRequest) -> dict[str, Any]:
 @api.exception_handler(ContextdError)
 def on_error(request: HttpRequest, error: ContextdError) -> HttpResponse:
     response = api.create_response(request, error.as_dict(), status=error.status)
-    for name, value in protected_resource.headers_of(error).items():
+    for name, value in http_errors.headers_of(error).items():
         response[name] = value
-    if error.status == WrongMethod.status:
-        response["Allow"] = "POST"
     return response
 
 
@@ -166,7 +160,9 @@ def _no_such_address(request: HttpRequest) -> ContextdError:
 
 def _wrong_method(request: HttpRequest) -> ContextdError:
     return WrongMethod(
-        f"{request.path} does not support {request.method}: use POST", field="method"
+        f"{request.path} does not support {request.method}: use POST",
+        field="method",
+        allowed=["POST"],
     )
 
 

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django_ratelimit.core import get_usage
 from redis.exceptions import RedisError
 
-from contextd import logs, protected_resource
+from contextd import http_errors, logs
 from contextd.errors import RateLimited
 
 View = Callable[..., HttpResponse]
@@ -56,7 +56,7 @@ def slowed(view: View, rate: str) -> View:
                 take(request, "login", address_of(request), rate_of_address)
         except RateLimited as error:
             text = f"Too many attempts. Try again in {error.seconds_to_wait} seconds."
-            headers = protected_resource.headers_of(error)
+            headers = http_errors.headers_of(error)
             return HttpResponse(text, status=error.status, headers=headers)
         return response
 

@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from contextd import auth, guards, logins, operations, protected_resource
+from contextd import auth, guards, http_errors, logins, operations
 from contextd.callers import Caller
 from contextd.errors import ContextdError, NotAuthenticated, NotFound
 from contexts import services as contexts
@@ -89,6 +89,6 @@ def caller_by_now(request: HttpRequest) -> Caller:
 
 def refused(request: HttpRequest, error: ContextdError) -> HttpResponse:
     response = render(request, "dashboard/refused.html", {"error": error}, status=error.status)
-    for name, value in protected_resource.headers_of(error).items():
+    for name, value in http_errors.headers_of(error).items():
         response[name] = value
     return response

@@ -11,7 +11,15 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from contextd import auth, guards, logins, operations, protected_resource, throttling
+from contextd import (
+    auth,
+    guards,
+    http_errors,
+    logins,
+    operations,
+    protected_resource,
+    throttling,
+)
 from contextd.callers import Caller
 from contextd.errors import ContextdError, Invalid, NotFound
 
@@ -59,10 +67,8 @@ def explain(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
     told = as_ours(error)
     if told is None:
         return None
-    response = JsonResponse(told.as_dict(), status=told.status)
-    for name, value in protected_resource.headers_of(told).items():
-        response[name] = value
-    return response
+    headers = http_errors.headers_of(told)
+    return JsonResponse(told.as_dict(), status=told.status, headers=headers)
 
 
 def as_ours(error: Exception) -> ContextdError | None:

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from contextd import auth, gate, telemetry
 from contextd.auth import Admission
 from contextd.callers import Caller
-from contextd.errors import ContextdError
+from contextd.errors import ContextdError, WrongMethod
 from contextd.mcp import envelope, long_lived, server, tools
 from contextd.mcp.admissions import Admissions
 from contextd.mcp.peers import Peers
@@ -94,7 +94,7 @@ class Endpoint:
 def check_method(scope: Scope) -> None:
     method, allowed = scope["method"], METHODS if is_of_session(scope) else MODERN_METHODS
     if method not in allowed:
-        raise gate.WrongMethod(
+        raise WrongMethod(
             f"{method[:20]} is not supported by {gate.MCP_PATH} in this version of MCP; "
             f"send {' or '.join(allowed)}",
             field="method",

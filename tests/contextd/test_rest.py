@@ -120,6 +120,7 @@ def test_a_method_other_than_post_is_refused(client: Client, method: str) -> Non
     assert response.status_code == 405
     assert response["Allow"] == "POST"
     assert response.json()["category"] == "validation"
+    assert response.json()["details"] == {"field": "method", "allowed": ["POST"]}
     assert "use POST" in response.json()["message"]
 
 
