@@ -28,9 +28,12 @@ class Likelihood(models.TextChoices):
 
 
 class ThreatQuerySet(models.QuerySet["Threat"]):
+    def published(self) -> Self:
+        return self.filter(is_published=True, is_retired=False)
+
     def visible_to(self, caller: Caller) -> Self:
         """Return all published threats, since they are shared knowledge."""
-        return self.filter(is_published=True, is_retired=False)
+        return self.published()
 
     def fitting(self, language: str | None, frameworks: list[str]) -> Self:
         """Return threats that apply to the language and one of the frameworks; empty: any."""
@@ -50,7 +53,7 @@ class ThreatQuerySet(models.QuerySet["Threat"]):
             showing = showing.filter(frameworks__overlap=frameworks)
         return showing
 
-    def published(self) -> Self:
+    def without_content(self) -> Self:
         """Load only what identifies a threat; `services.pattern_of` supplies the rest."""
         return self.only("key", "name", "category", "severity", "updated_at")
 

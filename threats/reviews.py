@@ -67,7 +67,7 @@ class Checklist:
 
 def for_files(caller: Caller, *, paths: Sequence[str], diff: str, limit: int) -> FileThreats:
     """Return threats indicated by the files' names and changed lines."""
-    visible = list(Threat.objects.visible_to(caller).published())
+    visible = list(Threat.objects.visible_to(caller).without_content())
     patterns = [services.pattern_of(threat) for threat in visible]
     files = changed_files.gather(paths, diff)
     searched, compared = signs.by_expressions(files, patterns), signs.by_meaning(caller, files)
@@ -100,7 +100,8 @@ def checklist(
         notice = notice or matches.notice
         for match in matches.matches:
             areas_of.setdefault(match.threat.pk, []).append(area)
-    threats = Threat.objects.filter(pk__in=areas_of).published().worst_first()
+    visible = Threat.objects.visible_to(caller).without_content()
+    threats = visible.filter(pk__in=areas_of).worst_first()
     points = [Point(services.pattern_of(threat), areas_of[threat.pk]) for threat in threats]
     notes.answered(services.DOMAIN, [threat.pk for threat in threats])
     return Checklist(points, notice)

@@ -117,7 +117,7 @@ def find(
     good = _relevant(found.hits)
     matches = [
         Match(threat, pattern_of(threat), hit.score)
-        for hit, threat in search.with_records(good, Threat.objects.published())
+        for hit, threat in search.with_records(good, fitting.without_content())
     ]
     notes.answered(DOMAIN, [match.threat.pk for match in matches])
     return Matches(matches, found.notice)
@@ -163,7 +163,7 @@ def family_of(framework: str | None) -> list[str]:
 
 def worst(caller: Caller) -> ThreatQuerySet:
     """Return all threats, most severe first."""
-    return Threat.objects.visible_to(caller).published().worst_first()
+    return Threat.objects.visible_to(caller).without_content().worst_first()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ class Covered:
 def coverage(which: weaknesses.List) -> list[Covered]:
     """Return all entries of CWE or OWASP in order, even without threats."""
     by_entry: dict[str, list[Threat]] = {entry: [] for entry in weaknesses.known(which)}
-    for threat in Threat.objects.filter(is_published=True, is_retired=False):
+    for threat in Threat.objects.published():
         for entry in threat.cwes if which == "cwe" else threat.owasps:
             by_entry.setdefault(entry, []).append(threat)
     names = weaknesses.known(which)
@@ -286,7 +286,8 @@ def publish(threats: QuerySet[Threat], *, is_published: bool) -> int:
 
 
 def get(caller: Caller, key: str) -> ThreatPattern:
-    threat = Threat.objects.visible_to(caller).published().filter(key=key.strip().upper()).first()
+    visible = Threat.objects.visible_to(caller).without_content()
+    threat = visible.filter(key=key.strip().upper()).first()
     if threat is None:
         raise NotFound(f"there is no threat {key!r}; threat_list shows all", id=key)
     notes.used(DOMAIN, threat.pk, None)

@@ -26,3 +26,15 @@ def test_drafts_and_unknown_ids_are_not_found(call: Call, few: Path) -> None:
     for key in ("TMKB-AUTHZ-001", "TMKB-NONE-001"):
         with pytest.raises(NotFound, match="threat_list shows"):
             call("threat_get", id=key)
+
+
+def test_neither_drafts_nor_retired_threats_are_published(few: Path) -> None:
+    Threat.objects.filter(key="TMKB-AUTHZ-001").update(is_published=False)
+    Threat.objects.filter(key="TMKB-INJ-003").update(is_retired=True)
+
+    published = set(Threat.objects.published().values_list("key", flat=True))
+
+    assert published == set(Threat.objects.values_list("key", flat=True)) - {
+        "TMKB-AUTHZ-001",
+        "TMKB-INJ-003",
+    }
