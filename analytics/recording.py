@@ -123,7 +123,7 @@ def _noted(call: Finished) -> Noted:
 
 def _by_session(noted: Sequence[Noted]) -> Iterator[tuple[str, Iterator[Noted]]]:
     def key(one: Noted) -> str:
-        return printable(one[0].caller.session, 200)
+        return printable(one[0].caller.connection, 200)
 
     return groupby(sorted(noted, key=lambda one: (key(one), one[0].at)), key=key)
 
@@ -141,7 +141,7 @@ def _in_sessions(noted: Sequence[Noted]) -> list[Event]:
 
 
 def _open_session(call: Finished) -> WorkSession:
-    key = printable(call.caller.session, 200)
+    key = printable(call.caller.connection, 200)
     last = WorkSession.objects.filter(key=key, ended_at__gte=call.at - PAUSE)
     return last.order_by("-ended_at").first() or _new_session(call)
 
@@ -149,7 +149,7 @@ def _open_session(call: Finished) -> WorkSession:
 def _new_session(call: Finished) -> WorkSession:
     caller = call.caller
     return WorkSession.objects.create(
-        key=printable(caller.session, 200),
+        key=printable(caller.connection, 200),
         principal=printable(caller.principal, NAME_LENGTH),
         client=printable(caller.client, NAME_LENGTH),
         context=caller.context,

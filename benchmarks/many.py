@@ -12,7 +12,7 @@ from contextd import search
 from contextd.models import Project
 from contextd.search import candidates, embedding, finding, scope
 from contextd.search.models import Passage
-from contextd.search.ranking import within_reach
+from contextd.search.ranking import best_of_records, within_reach
 from remediations import reading, scoring, services
 from remediations.models import Remediation
 
@@ -80,8 +80,8 @@ def exact_scores(asked: dict[str, Any], limit: int) -> list[float]:
         )
         words = candidates.asked_words(where, asked_for)
         rated = finding._rate(where, every, words, embedded.vectors[0])
-        near = within_reach(rated, scoring.WEIGHTS, RATED)
-        hits = finding._hits(near, read.headline, scoring.WEIGHTS, RATED)
+        near = within_reach(rated, scoring.WEIGHTS, RATED, best_of_records)
+        hits = finding._hits(near, read.headline, scoring.WEIGHTS, RATED, best_of_records)
     return sorted(_scores(read, hits), reverse=True)[:limit]
 
 

@@ -269,13 +269,11 @@ def _caller(
 ) -> Caller:
     principal, entry = admission.principal, admission.entry
     client = client[:MAX_CLIENT_LENGTH]
-    connection = session_id or f"{principal.name}/{client}/{entry.name}"
     return Caller(
         principal=principal.name,
         door=door,
         entry=entry,
-        connection=connection,
-        session=connection,
+        connection=session_id or f"{principal.name}/{client}/{entry.name}",
         client=client,
         user_id=principal.user_id,
         is_local=principal.is_local,

@@ -13,7 +13,7 @@ Permission = Literal["read", "execute", "manage"]
 
 DEFAULT_CONTEXT = "default"
 ABSENT = "-"
-"""For a client, connection or session that is unknown."""
+"""For a client or connection that is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,6 @@ class Caller:
     door: Door
     entry: Entry
     connection: str = ABSENT
-    session: str = ABSENT
     client: str = ABSENT
     user_id: int | None = None
     is_local: bool = False

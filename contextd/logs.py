@@ -110,7 +110,7 @@ def _place() -> dict[str, str]:
         place |= {
             "tool": running.tool,
             "context": caller.context,
-            "session": caller.session,
+            "session": caller.connection,
             "caller": caller.principal,
         }
     return place

@@ -60,6 +60,7 @@ def kept_in(notes: Notes) -> Iterator[None]:
 
 
 def about_project(project_id: int) -> None:
+    """Note the project that the call concerns, one of those its caller may see."""
     if notes := _current.get():
         notes.project_id = project_id
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.db import IntegrityError, transaction
 
-from contextd import search, telemetry
+from contextd import notes, search
 from contextd.callers import Caller
 from contextd.completions import completer
 from contextd.errors import Invalid, NotAllowed
@@ -46,7 +46,7 @@ def find(caller: Caller, path: str | None, git_remote: str | None = None) -> Pro
         project = _known(path, top, _remote_of(top) or remote)
     if project is None or not caller.sees(project.pk):
         return None
-    telemetry.about_project(project.pk)
+    notes.about_project(project.pk)
     return project
 
 
@@ -99,7 +99,7 @@ def resolve(caller: Caller, path: str, context: Mapping[str, str] | None = None)
         raise _not_held(caller, root)
     if remote and caller.sees_all_projects:
         _claim(project, root, remote, may_move=read is not None)
-    telemetry.about_project(project.pk)
+    notes.about_project(project.pk)
     return project
 
 

@@ -29,7 +29,7 @@ NOTHING_INDEXED = (
 MAX_BYTES = 10 * 1024 * 1024
 ASKED = ["include_patterns", "exclude_patterns", "max_file_size"]
 KEPT_FIELDS = ["project", *ASKED]
-SEARCHED_FIELDS = ["path", "repository", "language", "size", "symbols", "modified_at", "indexed_at"]
+SHOWN_FIELDS = ["path", "repository", "language", "size", "symbols", "modified_at", "indexed_at"]
 """Fields of a file that people read, in addition to its passages."""
 COUNTED_FIELDS = ("added", "changed", "unchanged", "removed")
 
@@ -106,7 +106,7 @@ def register_for_search() -> None:
         "Files",
         SourceFile,
         found_by="repository_search",
-        fields=SEARCHED_FIELDS,
+        fields=SHOWN_FIELDS,
         use_is_known=False,
         existing=finding.existing,
     )

@@ -21,7 +21,7 @@ from skills.packages import Package
 from skills.wording import NOTE_LENGTH, Wording, slug_of
 
 DOMAIN = "skill"
-SEARCHED_FIELDS = [
+SHOWN_FIELDS = [
     *("name", "description", "content", "state", "version", "category", "tags", "prerequisites"),
     *("expected_outcome", "metadata", "author", "project", "usage_count", "success_rate"),
     *("success_count", "failure_count", "token_count", "created_by", "created_at", "updated_at"),
@@ -107,7 +107,7 @@ class Plan:
 
 def register_for_search() -> None:
     search.register_records(
-        DOMAIN, "Skills", Skill, found_by="skill_search", fields=SEARCHED_FIELDS, history=happened
+        DOMAIN, "Skills", Skill, found_by="skill_search", fields=SHOWN_FIELDS, history=happened
     )
 
 

@@ -24,7 +24,7 @@ from threats.schema import LANGUAGE_OF, ThreatPattern
 DOMAIN = "threat"
 FAMILIES = {"drf": ["drf", "django"]}
 """Frameworks whose threats also apply to those built on them."""
-SEARCHED_FIELDS = [
+SHOWN_FIELDS = [
     *("name", "key", "severity", "likelihood", "languages", "content", "origin", "updated_at"),
 ]
 """Fields that people who search see."""
@@ -52,9 +52,7 @@ class Matches:
 
 
 def register() -> None:
-    search.register_records(
-        DOMAIN, "Threats", Threat, found_by="threat_list", fields=SEARCHED_FIELDS
-    )
+    search.register_records(DOMAIN, "Threats", Threat, found_by="threat_list", fields=SHOWN_FIELDS)
     shipped.register(LIBRARY)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 import regex
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -34,7 +34,6 @@ CategoryName = Literal[
     "general",
 ]
 SeverityName = Literal["low", "medium", "high", "critical"]
-CATEGORIES: tuple[str, ...] = get_args(CategoryName)
 
 Key = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
 Word = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50)]

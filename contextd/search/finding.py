@@ -304,7 +304,7 @@ def _hits(
     headline: str,
     weights: Weights,
     limit: int,
-    choose: Choose = best_of_records,
+    choose: Choose,
 ) -> list[Hit]:
     texts = _read(near, headline)
     compared = [

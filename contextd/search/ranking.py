@@ -70,7 +70,7 @@ def best_of_records(rated: Iterable[Rated], weights: Weights, limit: int) -> lis
 
 
 def within_reach(
-    rated: Sequence[Rated], weights: Weights, limit: int, choose: Choose = best_of_records
+    rated: Sequence[Rated], weights: Weights, limit: int, choose: Choose
 ) -> Sequence[Rated]:
     """Return those that can still be among the best once headlines have been compared."""
     leaders = choose(rated, weights, limit)

@@ -5,7 +5,6 @@ The pipeline opens `operation_span`; everything else about an operation is recor
 """
 
 from contextd.telemetry.measures import (
-    about_project,
     counting_sessions,
     operation_span,
     running_operation,
@@ -15,7 +14,6 @@ from contextd.telemetry.process import set_up, shut_down
 from contextd.telemetry.requests import http_middleware
 
 __all__ = [
-    "about_project",
     "counting_sessions",
     "http_middleware",
     "operation_span",

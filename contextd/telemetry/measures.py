@@ -13,8 +13,8 @@ from opentelemetry.metrics import CallbackOptions, Histogram, Observation
 from opentelemetry.trace import Span, StatusCode
 
 import contextd
-from contextd import notes
 from contextd.callers import Caller
+from contextd.notes import Notes
 from contextd.operations import Operation
 from contextd.signals import operation_finished
 
@@ -57,7 +57,7 @@ def operation_span(operation: Operation, caller: Caller) -> Iterator[None]:
     attributes: dict[str, Any] = {
         "contextd.tool": operation.name,
         "contextd.context": caller.context,
-        "contextd.session": caller.session,
+        "contextd.session": caller.connection,
     }
     if caller.projects is not None:
         attributes["contextd.project"] = sorted(caller.projects)[:MAX_PROJECTS]
@@ -69,16 +69,13 @@ def operation_span(operation: Operation, caller: Caller) -> Iterator[None]:
             _running.reset(token)
 
 
-def about_project(project_id: int) -> None:
-    """Note that the running call concerns this project, one of those its caller may see."""
-    notes.about_project(project_id)
-    if running := _running.get():
-        running.span.set_attribute("contextd.project", [project_id])
-
-
 @receiver(operation_finished)
-def record_operation(operation: Operation, category: str, seconds: float, **kwargs: Any) -> None:
+def record_operation(
+    operation: Operation, category: str, seconds: float, notes: Notes, **kwargs: Any
+) -> None:
     if running := _running.get():
+        if notes.project_id is not None:
+            running.span.set_attribute("contextd.project", [notes.project_id])
         running.span.set_attribute("contextd.outcome", category)
         if category in FAULTS_OF_OURS:
             running.span.set_status(StatusCode.ERROR)

@@ -73,4 +73,4 @@ def noon(days_ago: int) -> datetime:
 
 
 def in_session(caller: Caller, session: str) -> Caller:
-    return dataclasses.replace(caller, session=session)
+    return dataclasses.replace(caller, connection=session)

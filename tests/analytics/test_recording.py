@@ -228,14 +228,14 @@ def test_a_session_ends_with_a_pause_of_half_an_hour(caller: Caller) -> None:
     recording.write([finished(caller, at) for at in (0, 29, 58, 89)] + [finished(other)])
     recording.write([finished(caller, 100), finished(caller, 200)])
 
-    sessions = WorkSession.objects.filter(key="-").order_by("began_at")
+    sessions = WorkSession.objects.filter(key=caller.connection).order_by("began_at")
     assert [session.calls for session in sessions] == [3, 2, 1]
     assert WorkSession.objects.get(key="other").calls == 1
 
 
 @pytest.mark.django_db
 def test_clients_may_call_themselves_anything(caller: Caller) -> None:
-    strange = dataclasses.replace(caller, client="a\x00b\ud800" + "c" * 300, session="s" * 500)
+    strange = dataclasses.replace(caller, client="a\x00b\ud800" + "c" * 300, connection="s" * 500)
 
     recording.write([finished(strange)])
 

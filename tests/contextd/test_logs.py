@@ -76,7 +76,7 @@ def test_a_line_names_the_running_operation_and_its_span(
 
     line, ids = entry(written), span.get_span_context()
     assert (line["tool"], line["context"], line["session"], line["caller"]) == (
-        *("status", "default", "-"),
+        *("status", "default", "test"),
         caller.principal,
     )
     assert line["trace_id"] == trace.format_trace_id(ids.trace_id)
@@ -160,7 +160,7 @@ def test_a_terminal_gets_plain_lines_without_control_characters(
         line = logs.formatter().format(record)
 
     assert line[8:].startswith(r" INFO    tests: red \x1b[31m  [")
-    assert line.endswith("tool=status context=default session=- caller=tester]")
+    assert line.endswith("tool=status context=default session=test caller=tester]")
 
 
 def test_a_terminal_gets_the_stack_below_the_line() -> None:

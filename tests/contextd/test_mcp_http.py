@@ -109,7 +109,6 @@ async def test_the_caller_is_anonymous_on_this_machine(server: Server, version: 
     assert caller["context"] == "default"
     assert caller["is_local"] is True
     assert caller["is_from_this_machine"] is True
-    assert caller["session"] == caller["connection"]
 
 
 def test_the_connection_is_the_session_where_there_is_one(http: httpx2.Client) -> None:

@@ -17,7 +17,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Status
 from opentelemetry.trace import SpanKind, StatusCode
 from starlette.types import Message, Receive, Scope, Send
 
-from contextd import jobs, pipeline, telemetry
+from contextd import jobs, notes, pipeline, telemetry
 from contextd.callers import Caller, Entry
 from contextd.errors import ContextdError
 from contextd.models import Project
@@ -65,7 +65,7 @@ class Nothing(Request):
 
 def declare_about(project: Project) -> None:
     def handle(caller: Caller, request: Nothing) -> Result:
-        telemetry.about_project(project.pk)
+        notes.about_project(project.pk)
         return Result()
 
     operation("probe_about", effect="read", timeout=1)(handle)
@@ -75,7 +75,7 @@ def test_a_call_is_a_span_that_says_who_called_what_and_how_it_ended(
     db: None, recording: Recording, caller: Caller
 ) -> None:
     backend = Entry(name="backend", projects=frozenset([7, 3]))
-    somebody = dataclasses.replace(caller, entry=backend, session="s1")
+    somebody = dataclasses.replace(caller, entry=backend, connection="s1")
     pipeline.call("probe_note", {"text": "x"}, somebody)
 
     assert dict(recording.span("operation probe_note").attributes or {}) == {

@@ -37,7 +37,6 @@ def echo(caller: Caller, request: Echo) -> Said:
 class Identity(Result):
     principal: str
     connection: str
-    session: str
     context: str
     client: str
     is_local: bool

@@ -8,7 +8,7 @@ import pytest
 from contextd import search
 from contextd.search import candidates, embedding, finding, scope
 from contextd.search.models import Passage
-from contextd.search.ranking import RECIPE
+from contextd.search.ranking import RECIPE, best_of_records
 from tests.search.conftest import DOMAIN, Find, ids
 from tests.search.embedding_server import EmbeddingServer
 
@@ -40,7 +40,7 @@ def best_of_all(query: str) -> list[int]:
     words = candidates.asked_words(where, asked)
     every = set(Passage.objects.values_list("pk", flat=True))
     rated = finding._rate(where, every, words, embedded.vectors[0])
-    hits = finding._hits(rated, query, RECIPE, LIMIT)
+    hits = finding._hits(rated, query, RECIPE, LIMIT, best_of_records)
     return [hit.record_id for hit in hits]
 
 

@@ -15,7 +15,7 @@ passages = st.lists(
 def test_whatever_the_headlines_are_none_of_the_best_is_out_of_reach(
     rated: list[Rated], data: st.DataObject, limit: int
 ) -> None:
-    near = within_reach(rated, RECIPE, limit)
+    near = within_reach(rated, RECIPE, limit, best_of_records)
     likeness = [data.draw(parts) for _ in rated]
     compared = [replace(p, trigram=t) for p, t in zip(rated, likeness, strict=True)]
     compared_near = [c for p, c in zip(rated, compared, strict=True) if any(p is n for n in near)]

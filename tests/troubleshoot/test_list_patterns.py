@@ -1,8 +1,12 @@
 """`list_patterns`: what is known, the most helpful first."""
 
+from typing import get_args
+
+from remediations.models import Severity
 from tests.conftest import Call
 from tests.troubleshoot.conftest import DISK_FULL
-from troubleshoot.models import Pattern
+from troubleshoot import knowledge
+from troubleshoot.models import Category, Pattern
 
 Known = dict[str, Pattern]
 
@@ -52,3 +56,8 @@ def test_each_is_told_whole(call: Call, known: Known) -> None:
     assert (pattern.success_rate, pattern.tried, pattern.usage_count) == (0.5, 0, 1)
     assert pattern.last_used
     assert pattern.tags == ["linux", "disk"]
+
+
+def test_patterns_are_filtered_by_the_categories_and_severities_that_are_stored() -> None:
+    assert get_args(knowledge.CategoryName) == tuple(Category.values)
+    assert set(get_args(knowledge.SeverityName)) == set(Severity.values)

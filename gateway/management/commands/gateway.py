@@ -95,7 +95,6 @@ class Command(ActionCommand):
     def _control(self, action: str, namespace: str) -> str:
         from gateway import client  # the SDK takes seconds to import
 
-        services.get_upstream(namespace)
         return client.control(action, namespace)
 
 
