@@ -24,9 +24,6 @@ FILES_FOUND_BY = "repository_search"
 NO_FILES = f"Indexed files are left out: they need {FILES_FOUND_BY}, which you may not use here."
 NO_TAGS = "Files have no tags: omit the tags, or search for checkpoints."
 
-SHARE_OF_FILES = 2
-"""Divisor of the limit: up to one result in this many is a file if all kinds are searched."""
-
 SHOWN_FIELDS = [
     *("summary", "description", "context", "tags", "project", "project_path", "token_count"),
     *("created_by", "created_at", "updated_at"),
@@ -178,15 +175,13 @@ def find(
         if project is None:
             return Matches([], unknown_project(project_path, git_remote))
         within = frozenset([project.pk])
-    found = Matches([], None)
-    if kind != "file":
-        found = _find_checkpoints(query, within, tags, limit)
-    if kind == "file" and tags:
-        return Matches([], NO_TAGS)
+    if kind == "file":
+        return Matches([], NO_TAGS) if tags else _find_files(caller, query, within, limit)
+    checkpoints = _find_checkpoints(query, within, tags, limit)
     if kind == "checkpoint" or tags:
-        return found
-    most = limit if kind else max(1, limit // SHARE_OF_FILES)
-    return _together(found, _find_files(caller, query, within, most), limit)
+        return checkpoints
+    files = _find_files(caller, query, within, max(1, limit // 2))
+    return _together(checkpoints, files, limit)
 
 
 def _find_checkpoints(

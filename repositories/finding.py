@@ -96,25 +96,36 @@ def scope_of(
     languages: Sequence[str] = (),
 ) -> Scope | None:
     """Return None if no project is known. A path in a repository limits to that repository."""
-    within = caller.projects
     files = SourceFile.objects.matching(conditions_of(paths))
     if languages:
         files = files.filter(language__in=known_languages(languages))
-    repository = holding(caller, project_path) if project_path else None
-    if project_path or git_remote:
-        project = project_at(caller, project_path, git_remote)
-        if repository and project and repository.project_id != project.pk:
-            repository = None if project.repositories.exists() else repository
-        project = repository.project if repository else project
-        if project is None:
-            return None
-        within = frozenset([project.pk])
+    if (place := _place(caller, project_path, git_remote)) is None:
+        return None
+    within, repository = place
     if repository:
         files = files.filter(repository=repository)
     scope = files_of(indexed_in(within), within)
     if not (paths or languages or repository):
         return scope
     return Scope(within, files & scope.candidates)
+
+
+def _place(
+    caller: Caller, path: str | None, git_remote: str | None
+) -> tuple[frozenset[int] | None, Repository | None] | None:
+    """Return the projects to search, and the repository that limits it; None if none is known."""
+    if not (path or git_remote):
+        return caller.projects, None
+    repository = holding(caller, path) if path else None
+    project = project_at(caller, path, git_remote)
+    if repository and (project is None or _is_searched_for(repository, project)):
+        return frozenset([repository.project_id]), repository
+    return (frozenset([project.pk]), None) if project else None
+
+
+def _is_searched_for(repository: Repository, project: Project) -> bool:
+    """Return whether the repository around a path is searched; a project's own come first."""
+    return repository.project_id == project.pk or not project.repositories.exists()
 
 
 def files_of(repositories: Sequence[Repository], within: frozenset[int] | None) -> Scope:
