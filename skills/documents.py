@@ -1,7 +1,7 @@
 """Read and write a SKILL.md, and change parts of one without touching the rest."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -77,30 +77,33 @@ def rewritten(raw: bytes, wording: Wording) -> bytes:
     are written as in the document.
     """
     document, parts = read(raw), _parts_of(raw)
-    current = wording_of(document)
-    before, after = _as_front_matter(current), _as_front_matter(wording)
-    for key, former, latter in (
-        ("title", current.name, wording.name),
-        ("description", current.description, wording.description),
-    ):
-        if former != latter:  # remove a key that would hide the new value
-            before["metadata"].setdefault(key, "")
-    changed = deepcopy(document.front_matter)
-    for key in ("name", "description"):
-        if after[key] != before[key]:
-            changed[key] = after[key]
-    _change_metadata(changed, before["metadata"], after["metadata"])
-    content, now = wording.content, document.content
-    if is_windows := _has_windows_ends(parts[0]):
-        content, now = _with_windows_ends(content), _with_windows_ends(now)
-    same_content = now.strip() == content.strip()
-    if changed == document.front_matter and same_content:
+    with_ends = _with_windows_ends if _has_windows_ends(parts[0]) else str
+    front = _changed_front_matter(document, wording)
+    has_same_front = front == document.front_matter
+    has_same_content = with_ends(document.content).strip() == with_ends(wording.content).strip()
+    if has_same_front and has_same_content:
         return raw
     head = parts[0]
-    if changed != document.front_matter:
-        head = _between_lines(front_matter.updated(parts["front"], changed))
-        head = _with_windows_ends(head) if is_windows else head
-    return _joined(head, document.content if same_content else content)
+    if not has_same_front:
+        head = with_ends(_between_lines(front_matter.updated(parts["front"], front)))
+    return _joined(head, document.content if has_same_content else with_ends(wording.content))
+
+
+def _changed_front_matter(document: Document, wording: Wording) -> dict[str, Any]:
+    current = wording_of(document)
+    before, after = _as_front_matter(current), _as_front_matter(wording)
+    front = deepcopy(document.front_matter)
+    front |= {key: after[key] for key in ("name", "description") if after[key] != before[key]}
+    former, latter = before["metadata"], after["metadata"]
+    is_new = {
+        "title": current.name != wording.name,
+        "description": current.description != wording.description,
+    }
+    hiding = [key for key in is_new if is_new[key]]  # if left, they would hide the new value
+    keys = dict.fromkeys([*former, *hiding, *latter])
+    changed = [key for key in keys if key in hiding or former.get(key) != latter.get(key)]
+    _change_metadata(front, changed, latter)
+    return front
 
 
 def wording_of(document: Document) -> Wording:
@@ -194,13 +197,11 @@ def _as_front_matter(wording: Wording) -> dict[str, Any]:
 
 
 def _change_metadata(
-    front: dict[str, Any], before: Mapping[str, str], after: Mapping[str, str]
+    front: dict[str, Any], changed: Iterable[str], after: Mapping[str, str]
 ) -> None:
-    """Change a key in `metadata`, or at the top level if the author wrote it there."""
+    """Change the keys in `metadata`, or at the top level if the author wrote them there."""
     metadata = _mapping(front.get("metadata"))
-    for key in {**before, **after}:
-        if before.get(key) == after.get(key):
-            continue
+    for key in changed:
         above = key in READ_ABOVE and key in front and key not in metadata
         if key == "version" and not above and key not in metadata:
             continue
