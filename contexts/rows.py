@@ -7,7 +7,8 @@ from typing import Any
 from django.db.models import Q
 
 from contextd.admin import RowsByField
-from contextd.admin.rows import Row, each
+from contextd.admin.files import Row
+from contextd.admin.rows import each
 from contextd.errors import Invalid, NotFound
 from contextd.models import Project
 from contexts import services

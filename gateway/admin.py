@@ -19,7 +19,7 @@ from contextd.admin import (
     Transferable,
     widgets,
 )
-from contextd.admin.rows import Row
+from contextd.admin.files import Row
 from contextd.errors import ContextdError
 from gateway import offering, pinning, place, policy, services
 from gateway.models import Upstream, UpstreamEvent, UpstreamFeature, UpstreamSetting

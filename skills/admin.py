@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from contextd.admin import (
     ByOperation,
     Exportable,
+    FreshForm,
     ModelAdmin,
     OperationForm,
     ProjectFilter,
@@ -25,7 +26,7 @@ from contextd.admin import (
     one_call,
     widgets,
 )
-from contextd.admin.rows import Row
+from contextd.admin.files import Row
 from contextd.errors import ContextdError, Invalid
 from skills import proposals, services, serving, transfer, wording
 from skills.models import Skill, SkillUse, SkillVersion, State
@@ -60,7 +61,7 @@ class MarkdownField(forms.CharField):
         return self.to_python(initial) != self.to_python(data)
 
 
-class SkillForm(OperationForm):
+class SkillForm(FreshForm, OperationForm):
     note = forms.CharField(
         max_length=wording.NOTE_LENGTH,
         required=False,
@@ -68,26 +69,11 @@ class SkillForm(OperationForm):
         widget=widgets.TextInput,
     )
 
-    read_at = forms.CharField(widget=forms.HiddenInput)
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.initial["read_at"] = self._changed_at = self.instance.updated_at.isoformat()
         if "content" in self.fields:
             preview = reverse("admin:skills_skill_preview")
             self.fields["content"].widget.attrs["data-preview"] = preview
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse a stale form, which sends every field and would undo others' changes."""
-        cleaned = super().clean()
-        if cleaned.get("read_at") != self._changed_at:
-            now = f"version {self.instance.version}, {self.instance.state}"
-            self.add_error(
-                None,
-                f"Somebody else has changed this skill; it is now {now}. Nothing is saved: copy "
-                "your changes, open this page again, and make them there.",
-            )
-        return cleaned
 
 
 class TagForm(ActionForm):
@@ -191,7 +177,7 @@ class SkillAdmin(SkillPages, Transferable, ByOperation, ModelAdmin[Skill]):
     ]  # fmt: skip
     list_filter = ["state", ProposalFilter, "category", ("project", ProjectFilter), TagFilter]
     list_select_related = ["project"]
-    fields = ["state", *EDITED, "note", "read_at", *READ_ONLY_FIELDS]
+    fields = ["state", *EDITED, "note", "opened", *READ_ONLY_FIELDS]
     readonly_fields = READ_ONLY_FIELDS
     inlines = [VersionInline, UseInline]
     change_list_template = "admin/skills/skill/change_list.html"

@@ -12,10 +12,10 @@ from django.utils.html import format_html
 
 from contextd import yaml_files
 from contextd.admin import (
+    FreshForm,
     ModelAdmin,
     OriginFilter,
     Shipped,
-    ShippedForm,
     Transferable,
     WritableRows,
     tell_redacted,
@@ -28,7 +28,7 @@ from threats.models import Threat
 from threats.schema import ThreatPattern
 
 
-class ThreatForm(ShippedForm):
+class ThreatForm(FreshForm):
     """Edits the complete threat as YAML, in the format of its file."""
 
     pattern: ThreatPattern

@@ -10,12 +10,12 @@ from django.template.loader import render_to_string
 from contextd.admin import (
     ONE_A_LINE,
     Exportable,
+    FreshForm,
     ModelAdmin,
     NotEditable,
     OriginFilter,
     Rows,
     Shipped,
-    ShippedForm,
     Transferable,
     WritableRows,
     tell_redacted,
@@ -37,7 +37,7 @@ VERBATIM_FIELDS = ["errors", "signatures"]
 SEPARATOR = "\n---\n"
 
 
-class PatternForm(ShippedForm):
+class PatternForm(FreshForm):
     """Drafts may be incomplete; what is published must be right."""
 
     def clean(self) -> dict[str, Any]:

@@ -2,11 +2,17 @@
 
 from contextd.admin import accounts, records  # noqa: F401  (they register their pages)
 from contextd.admin.by_field import RowsByField
-from contextd.admin.editing import ByOperation, OperationForm, one_call, tell_redacted
+from contextd.admin.editing import (
+    ByOperation,
+    FreshForm,
+    OperationForm,
+    one_call,
+    tell_redacted,
+)
 from contextd.admin.exporting import Exportable, Rows
 from contextd.admin.rows import RowsByOperation, RowsOfProjects, WritableRows
 from contextd.admin.searching import ProjectFilter, SearchByMeaning, TagFilter
-from contextd.admin.shipping import OriginFilter, Shipped, ShippedForm
+from contextd.admin.shipping import OriginFilter, Shipped
 from contextd.admin.theme import (
     ONE_A_LINE,
     ModelAdmin,
@@ -21,6 +27,7 @@ __all__ = [
     "ONE_A_LINE",
     "ByOperation",
     "Exportable",
+    "FreshForm",
     "ModelAdmin",
     "NotEditable",
     "OperationForm",
@@ -34,7 +41,6 @@ __all__ = [
     "RowsOfProjects",
     "SearchByMeaning",
     "Shipped",
-    "ShippedForm",
     "TabularInline",
     "TagFilter",
     "Transferable",

@@ -7,7 +7,8 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db.models import Model
 
 from contextd import redaction
-from contextd.admin.rows import Row, WritableRows
+from contextd.admin.files import Row
+from contextd.admin.rows import WritableRows
 from contextd.errors import Invalid
 
 

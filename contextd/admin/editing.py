@@ -1,5 +1,7 @@
 """Edit and delete records by calling operations."""
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -7,6 +9,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import messages
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -31,6 +34,35 @@ def one_call(request: HttpRequest, name: str) -> Iterator[Caller]:
     caller = logins.curator_of(request)
     with pipeline.recorded_as_one_call(operations.get(name), caller):
         yield caller
+
+
+class FreshForm(forms.ModelForm[Any]):
+    """Refuses a stale form, which sends every field and would undo others' changes.
+
+    The admin lists the field `opened`.
+    """
+
+    opened = forms.CharField(widget=forms.HiddenInput, required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["opened"] = self._stored = self._digest() if self.instance.pk else ""
+
+    def _digest(self) -> str:
+        """Return a value that changes with any field that the form edits."""
+        values = forms.model_to_dict(self.instance, self._meta.fields, self._meta.exclude)
+        text = json.dumps(values, cls=DjangoJSONEncoder, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("opened") != self._stored:
+            self.add_error(
+                None,
+                "This record has changed since you opened this page. Nothing is saved: copy your "
+                "changes, open the page again, and make them there.",
+            )
+        return cleaned
 
 
 class OperationForm(forms.ModelForm[Any]):

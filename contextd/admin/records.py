@@ -12,7 +12,8 @@ from pydantic_core import PydanticCustomError
 from contextd import projects, redaction, sessions, validation
 from contextd.admin.by_field import RowsByField, ensure_valid
 from contextd.admin.exporting import Exportable, Rows
-from contextd.admin.rows import Row, each
+from contextd.admin.files import Row
+from contextd.admin.rows import each
 from contextd.admin.theme import ModelAdmin, NotEditable, ReadOnly, TabularInline
 from contextd.admin.transfer import Transferable
 from contextd.errors import Invalid

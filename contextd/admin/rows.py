@@ -1,7 +1,7 @@
 """Import rows of a file: find the record of each, and write it."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from datetime import datetime
@@ -16,11 +16,10 @@ from import_export.results import RowResult
 
 from contextd import operations, pipeline, projects, redaction, search, validation
 from contextd.admin.exporting import Rows
-from contextd.admin.files import LINE
+from contextd.admin.files import LINE, Row
 from contextd.callers import Caller
 from contextd.errors import ContextdError, Invalid
 
-Row = Mapping[str, Any]
 Problems = list[dict[str, Any]]
 """Each has a sentence as `error` and, if it concerns one, a `field`."""
 SHOWN_LENGTH = 80

@@ -1,12 +1,8 @@
 """Admin of records that ship with contextd, in addition to people's own."""
 
-import hashlib
-import json
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
-from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
@@ -44,41 +40,12 @@ class OriginFilter(admin.SimpleListFilter):
         return queryset.filter(self.conditions[chosen]) if chosen in self.conditions else queryset
 
 
-class ShippedForm(forms.ModelForm[Any]):
-    """Refuses a stale form, which sends every field and would undo others' changes.
-
-    The admin lists the field `opened`.
-    """
-
-    opened = forms.CharField(widget=forms.HiddenInput, required=False)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.initial["opened"] = self._stored = self._digest() if self.instance.pk else ""
-
-    def _digest(self) -> str:
-        """Return a value that changes with any field that the form edits."""
-        values = forms.model_to_dict(self.instance, self._meta.fields, self._meta.exclude)
-        text = json.dumps(values, cls=DjangoJSONEncoder, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        if cleaned.get("opened") != self._stored:
-            self.add_error(
-                None,
-                "This record has changed since you opened this page. Nothing is saved: copy your "
-                "changes, open the page again, and make them there.",
-            )
-        return cleaned
-
-
 class Shipped(SearchByMeaning):
     """For a ModelAdmin of a `ShippedRecord`: show its origin, and adopt newer texts.
 
     `library` is its source; show `origin` in the list and `newer_text` on the page. Shipped
     records cannot be deleted, since the next start would restore them. Its form is a
-    `ShippedForm`.
+    `FreshForm`.
     """
 
     library: shipped.Library
