@@ -157,7 +157,6 @@ class Session(models.Model):
     last_seen_at = models.DateTimeField(
         auto_now_add=True, db_index=True, help_text="Written once a minute while it is in use"
     )
-    metadata = models.JSONField(default=dict)
 
     objects = SessionQuerySet.as_manager()
 
