@@ -16,7 +16,29 @@ _BEYOND = {BASH: re.compile(r"[^\x00-\xff]")} | dict.fromkeys(
 # The end of each text. Without a final line break, Perl's grammar never ends a comment; COBOL's
 # never ends in one of the first six columns, which are for numbers of lines.
 _ENDS = {"cobol": "\n" + " " * 80}
-_BYTES_PER_READ = 4096
+_BYTES_PER_READ, _BYTES_OF_NODE = 65_536, 4096
+
+
+class _Source:
+    """A text for the parser, which never releases what it has read (py-tree-sitter 0.26)."""
+
+    def __init__(self, code: bytes) -> None:
+        self._code = code
+        self._lent, self._is_parsed = bytearray(), False
+
+    def __call__(self, at: int, _: object) -> bytes | bytearray:
+        """Return the text from there, to the parser in a buffer that it needs until it asks again.
+
+        The texts of nodes must be bytes; those are released.
+        """
+        if self._is_parsed:
+            return self._code[at : at + _BYTES_OF_NODE]
+        self._lent[:] = self._code[at : at + _BYTES_PER_READ]
+        return self._lent
+
+    def end(self) -> None:
+        self._lent.clear()
+        self._is_parsed = True
 
 
 class TooHard(Exception):
@@ -30,15 +52,17 @@ def root_of(text: str, language: str, *, seconds: float = 10) -> "Node":
     beyond = _BEYOND.get(language)
     read = beyond.sub("_", text) if beyond else text
     ended = read + _ENDS.get(language, "\n")
-    code, until = ended.encode(errors="replace"), time.monotonic() + seconds
+    source, until = _Source(ended.encode(errors="replace")), time.monotonic() + seconds
     parser = Parser(_grammar(language))  # one per text: threads must not share parsers
     try:
         tree = parser.parse(
-            lambda at, _: code[at : at + _BYTES_PER_READ],
+            source,
             progress_callback=lambda _at, _wrong: time.monotonic() > until,
         )
     except ValueError:
         raise TooHard from None
+    finally:
+        source.end()
     return tree.root_node
 
 
