@@ -55,12 +55,14 @@ def main() -> None:
         wait_until_let_go()  # while it is held, `up` reports errors
     from django.conf import settings
 
+    from contextd.connections import Connection
+
     uvicorn.run(
         application,
         host=settings.ENVIRONMENT.http_host,
         port=settings.ENVIRONMENT.http_port,
         loop="uvloop",
-        http="httptools",
+        http=Connection,
         lifespan="on",
         timeout_graceful_shutdown=5,
         access_log=False,
