@@ -38,13 +38,16 @@ DECLARING = frozenset(_DECLARING.split())
 LISTS = frozenset({"pattern_list", "tuple_pattern", "variable_list", "variable_declaration"})
 _LOCAL = re.compile(
     r"function|method|lambda|arrow|closure|constructor|subroutine|accessor|clause"
-    r"|procedure|subprogram|task"
+    r"|procedure|subprogram|task|unittest"
 )
 _MAY_DECLARE = re.compile(
-    r"declar|defini|defn|item|statement|section|member|field|fragment|command|rule|^code$"
+    r"declar|defini|defn|item|statement|section|member|field|fragment|command|rule|unit|element"
+    r"|^code$"
 )
 # In these languages, variables are local inside of such nodes only.
-CLOSED = {"gn": "block", "nix": "binding", "ninja": "body"}
+CLOSED = {"gn": "block", "nix": "binding", "ninja": "body", "scss": "rule_set"}
+MEMBERS = "type_extension_elements"
+"""Members of a type in F#, often on a single line."""
 _SCOPE = re.compile(r"module|package|namespace|class|architecture|program")
 _CONSTANT = re.compile(r"k?[A-Z]\w*")
 _CONSTANT_WORDS = re.compile(r"(?:\w+\s+)*?(?:const|static|final|readonly)\b")
@@ -131,7 +134,7 @@ def _is_open(node: "Node", language: str, is_local: bool, is_definition: bool) -
     if node.start_point[0] != node.end_point[0] or node.type in WRAPPERS or node.type in BINDINGS:
         return True
     if is_local:
-        return False
+        return node.type == MEMBERS
     if node.type in DECLARING or is_definition:
         return True
     return language not in LISTED and bool(_MAY_DECLARE.search(node.type))

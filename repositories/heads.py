@@ -18,9 +18,12 @@ _TCL_NAME = r"(?:::)?(?P<name>[\w.-]+(?:::[\w.-]+)*)"
 _BY_TYPE: dict[str, dict[str, str]] = {
     "ada": {
         r"package_\w+": r"package\s+(?:body\s+)?(?P<name>[\w.]+)",
-        r"subprogram_\w+": r"(?:overriding\s+)?(?:procedure|function)\s+(?P<name>[\w.]+)",
-        r"(?:full_type|subtype)_declaration": r"(?:sub)?type\s+NAME",
+        r"subprogram_\w+|\w+_function_declaration": r"""
+            (?:(?:not\s+)?overriding\s+)?(?:procedure|function)\s+(?P<name>[\w.]+)
+        """,
         r"\w*(?:task|protected)\w*": r"(?:task|protected)\s+(?:(?:type|body)\s+)?NAME",
+        r"(?!formal)\w*type_declaration": r"(?:sub)?type\s+NAME",
+        r"exception_declaration": r"NAME\s*:",
         r"object_declaration": r"VALUE\s*:\s*constant\b",
     },
     "agda": {
@@ -117,6 +120,7 @@ _BY_TYPE: dict[str, dict[str, str]] = {
     },
     "haxe": {
         r"(?!variable)\w+_declaration|keyword": r"""
+            (?:@:?\w+(?:\([^()]*\))?\s+)*
             (?:(?:public|private|static|inline|override|dynamic|extern|abstract|macro|final)\s+)*
             (?:class|interface|enum|typedef|function|abstract)\s+NAME
         """,
@@ -281,7 +285,7 @@ _BY_TYPE: dict[str, dict[str, str]] = {
     "vim": {
         r"function_definition": r"fu\w*!?\s+(?P<name>[\w:\#.]+)",
         r"command_statement": r"com\w*!?\s+(?:-\S+\s+)*NAME",
-        r"let_statement": r"let\s+(?P<value>[gswbt]:\w+)",
+        r"let_statement": r"let\s+(?P<value>(?:[gswbt]:)?\w+)(?![:\w])",
     },
     "wast": {
         r"module|module_field_(?:func|type)": r"\(\s*\w+\s+\$(?P<name>[\w.$!?<>-]+)",

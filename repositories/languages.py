@@ -245,7 +245,10 @@ BY_PROGRAM = {
     "tclsh": "tcl",
     "wish": "tcl",
 }
-MEMBERS = frozenset({".as", ".bean", ".comp", ".d", ".fish", ".func", ".org", ".os", ".star", ".v"})
+_MEMBERS = """
+.as .bean .cls .comp .d .fc .fish .frag .func .org .os .prisma .s .star .trigger .v .vert
+"""
+MEMBERS = frozenset(_MEMBERS.split())
 """Suffixes that are usual names of attributes, so `order.org` may also be an identifier."""
 
 UNKNOWN = "text"
