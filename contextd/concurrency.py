@@ -1,15 +1,18 @@
-"""Limits on how much runs, queues or stays open at once in this process."""
+"""Limits of this process: how much runs, queues or stays open at once, and how much arrives."""
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import close_old_connections
 
-from contextd.errors import Busy
+from contextd.errors import Busy, RateLimited
+from contextd.rates import Rate
 
 MAX_QUEUED_CALLS = 100
+MAX_BUCKETS = 10_000
 
 
 class ConcurrencyLimit:
@@ -70,3 +73,22 @@ class PlaceLimit:
         with self._lock:
             self._taken[principal] -= 1
             self._taken += Counter()  # drops principals without a place
+
+
+class Buckets:
+    """A token bucket for each principal, in memory: cheap enough for every message."""
+
+    def __init__(self, rate: Rate) -> None:
+        self._rate = rate
+        self._full_at: dict[str, float] = {}
+
+    def take(self, principal: str, tokens: int = 1) -> None:
+        """Take that many tokens. Raise RateLimited if the bucket has too few."""
+        now = time.monotonic()
+        full_at = max(self._full_at.get(principal, now), now) + tokens / self._rate.per_second
+        seconds = full_at - now - self._rate.burst / self._rate.per_second
+        if seconds > 0:
+            raise RateLimited("too many requests; wait a little", retry_after=round(seconds, 3))
+        if len(self._full_at) >= MAX_BUCKETS:
+            self._full_at = {one: at for one, at in self._full_at.items() if at > now}
+        self._full_at[principal] = full_at

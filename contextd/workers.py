@@ -7,6 +7,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 from typing import Generic, TypeVar
 
 import psycopg
@@ -14,7 +15,7 @@ from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from contextd import limits, outages
-from contextd.concurrency import MAX_QUEUED_CALLS
+from contextd.concurrency import MAX_QUEUED_CALLS, PlaceLimit
 from contextd.errors import Busy, ContextdError, TimedOut
 
 logger = logging.getLogger(__name__)
@@ -24,6 +25,9 @@ GRACE_SECONDS = 1.0
 CANCEL_SECONDS = 2.0
 
 Outcome = TypeVar("Outcome")
+
+sender: ContextVar[str | None] = ContextVar("sender", default=None)
+"""The principal for whom the work is done, who has only a part of the places; None has all."""
 
 
 class Late(Exception):
@@ -36,6 +40,7 @@ class Workers:
     def __init__(self, threads: int, waiting: int = MAX_QUEUED_CALLS) -> None:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="contextd-worker")
         self._places = threading.BoundedSemaphore(threads + waiting)
+        self._parts = PlaceLimit(threads + waiting, threads + waiting * 3 // 4)
 
     async def run(self, work: Callable[[], Outcome], *, seconds: float) -> Outcome:
         """Do the work in a thread, within `seconds` from now, including time in the queue.
@@ -70,10 +75,15 @@ class Workers:
             raise await outages.as_public_error_in_thread(what, error) from None
 
     def _submit(self, task: "ThreadTask[Outcome]") -> "Future[Outcome]":
-        if not self._places.acquire(blocking=False):
-            raise Busy("too many calls are waiting; try again later")
-        future = self._executor.submit(task.run)
-        future.add_done_callback(lambda _: self._places.release())
+        with contextlib.ExitStack() as taken:
+            if principal := sender.get():
+                taken.enter_context(self._parts.place(principal, "calls"))
+            if not self._places.acquire(blocking=False):
+                raise Busy("too many calls are waiting; try again later")
+            taken.callback(self._places.release)
+            future = self._executor.submit(task.run)
+            held = taken.pop_all()
+        future.add_done_callback(lambda _: held.close())
         return future
 
     def shut_down(self) -> None:

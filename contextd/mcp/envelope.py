@@ -32,12 +32,17 @@ async def opened(scope: Scope, receive: Receive) -> Receive:
     return unread(await read(receive), receive)
 
 
-async def checked(receive: Receive) -> Receive:
-    """Refuse a body that is not a message. A batch passes; its messages are checked later."""
+async def checked(receive: Receive) -> tuple[Receive, int]:
+    """Refuse a body that is not a message; return a `receive` and the number of messages.
+
+    A batch passes; its messages are checked later.
+    """
     body = await read(receive)
-    if not isinstance(parsed(body), list):
-        check(body)
-    return unread(body, receive)
+    content = parsed(body)
+    if isinstance(content, list):
+        return unread(body, receive), len(content)
+    message_in(content)
+    return unread(body, receive), 1
 
 
 def check_headers(scope: Scope) -> None:

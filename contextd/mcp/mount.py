@@ -11,9 +11,10 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from contextd import auth, gate, telemetry
+from contextd import auth, gate, rates, telemetry
 from contextd.auth import Admission
 from contextd.callers import Caller
+from contextd.concurrency import Buckets
 from contextd.errors import ContextdError, WrongMethod
 from contextd.mcp import envelope, long_lived, server, tools
 from contextd.mcp.admissions import Admissions
@@ -35,6 +36,7 @@ class Endpoint:
         # Separate from the workers of calls, whose full queue must not look like an invalid token.
         self._lookups = Workers(LOOKUP_THREADS)
         self._admissions = Admissions(self._lookups)
+        self._messages = Buckets(rates.read(settings.CONTEXTD_REST_RATE))
         self._sessions: Sessions | None = None
 
     @asynccontextmanager
@@ -60,11 +62,14 @@ class Endpoint:
             raise RuntimeError("the MCP server needs an ASGI server with lifespan events")
         try:
             check_method(scope)
-            scope = {**scope, "user": await self._sender(scope)}
+            sender = await self._sender(scope)
+            scope, messages = {**scope, "user": sender}, 1
             if scope["method"] == "POST":
                 receive = await envelope.opened(scope, receive)
                 if is_of_session(scope):
-                    receive = await envelope.checked(receive)
+                    receive, messages = await envelope.checked(receive)
+            if settings.CONTEXTD_RATE_LIMITS:
+                self._messages.take(sender.principal.name, messages)
         except ContextdError as error:
             await gate.refuse(scope, send, error)
         else:

@@ -29,7 +29,7 @@ from contextd.mcp.skill_folders import SkillFolders
 from contextd.mcp.tasks import Tasks
 from contextd.mcp.tools import Context, Identify, Renew, Tools
 from contextd.mcp.waiting import WaitingCalls
-from contextd.workers import Workers
+from contextd.workers import Workers, sender
 
 NAME = "contextd"
 
@@ -121,7 +121,12 @@ def build(workers: Workers, identify: Identify, renew: Renew) -> AnnouncingServe
         on_subscriptions_listen=listeners.streams.listen,
     )
     server.listeners = listeners
-    server.middleware += [translate_errors, listeners.note, sealed_state(identify)]
+    server.middleware += [
+        translate_errors,
+        partial(in_own_part, identify),
+        listeners.note,
+        sealed_state(identify),
+    ]
     # Added here, since the constructor does not accept calls that become tasks.
     server.add_request_handler("tools/call", CallToolRequestParams, tools.call)
     tasks.install(server)
@@ -142,17 +147,28 @@ async def running(
 def sealed_state(identify: Identify) -> RequestStateBoundary:
     """Seal the state that a client sends back, so that only its sender can use it, only here."""
 
-    def sender(ctx: Context) -> str:
+    def bound_to(ctx: Context) -> str:
         caller = identify(ctx)
         return f"{caller.principal}/{caller.context}"
 
     key = salted_hmac("contextd.mcp.request_state", "", algorithm="sha256").digest()
-    security = RequestStateSecurity(keys=[key], bind_principal=sender)
+    security = RequestStateSecurity(keys=[key], bind_principal=bound_to)
     return RequestStateBoundary(security, default_audience=NAME)
 
 
 def no_header_arguments(name: str) -> None:
     """Return None: no operation mirrors arguments into headers. The SDK would list all tools."""
+
+
+async def in_own_part(identify: Identify, ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Let the sender of the request have only a part of the queue of the workers."""
+    if ctx.method == "initialize" or ctx.method.startswith("notifications/"):
+        return await call_next(ctx)  # no worker answers it
+    token = sender.set(identify(ctx).principal)
+    try:
+        return await call_next(ctx)
+    finally:
+        sender.reset(token)
 
 
 async def translate_errors(ctx: Context, call_next: CallNext) -> HandlerResult:

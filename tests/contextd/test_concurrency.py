@@ -1,11 +1,12 @@
-"""How many places may be taken at once, by all and by each principal."""
+"""How many places may be taken at once, by all and by each principal, and how many tokens."""
 
 from contextlib import ExitStack
 
 import pytest
 
-from contextd.concurrency import PlaceLimit
-from contextd.errors import Busy
+from contextd import concurrency, rates
+from contextd.concurrency import Buckets, PlaceLimit
+from contextd.errors import Busy, RateLimited
 
 
 def test_no_principal_can_take_all_places() -> None:
@@ -30,3 +31,29 @@ def test_a_place_is_given_back_when_the_block_fails() -> None:
 
     with limit.place("ann", "streams"):
         pass
+
+
+def test_each_principal_has_a_bucket_that_fills_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(concurrency.time, "monotonic", lambda: now)
+    buckets = Buckets(rates.read("60/m"))
+    buckets.take("ann", 60)
+
+    with pytest.raises(RateLimited) as refused:
+        buckets.take("ann")
+    assert refused.value.details["retry_after"] == 1
+    buckets.take("bob")
+    now += 1
+    buckets.take("ann")
+
+
+def test_full_buckets_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(concurrency.time, "monotonic", lambda: now)
+    monkeypatch.setattr(concurrency, "MAX_BUCKETS", 1)
+    buckets = Buckets(rates.read("1/h"))
+    buckets.take("ann")
+    now += 3600
+    buckets.take("bob")
+
+    assert set(buckets._full_at) == {"bob"}

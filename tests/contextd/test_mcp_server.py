@@ -17,6 +17,7 @@ from contextd.mcp.server import build
 from contextd.mcp.tools import as_tool
 from contextd.workers import Workers
 from tests.clients import MODERN_VERSION
+from tests.plain_http import ACCEPT, initialize, modern, rpc
 
 pytestmark = pytest.mark.anyio
 
@@ -81,6 +82,33 @@ async def test_a_bug_in_authentication_returns_only_a_reference(
     assert response.json()["error"]["data"]["details"]["reference"] in caplog.text
     assert SECRET in caplog.text
     assert SECRET not in response.text
+
+
+async def test_messages_that_reach_no_operation_have_a_rate(
+    settings: Settings, transactional_db: None
+) -> None:
+    settings.CONTEXTD_REST_RATE = "3/h"
+    endpoint = Endpoint()
+    async with (
+        endpoint.running(),
+        httpx2.AsyncClient(
+            transport=httpx2.ASGITransport(endpoint),
+            base_url="http://localhost",
+            headers={"Accept": ACCEPT},
+        ) as http,
+    ):
+        batch = [rpc("ping", id=number) for number in range(3)]
+        opened = await http.post("/mcp", json=initialize("2025-03-26"))
+        session = {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
+        too_large = await http.post("/mcp", json=batch, headers=session)
+        for _ in range(2):
+            listed = await http.post("/mcp", **modern("tools/list"))
+        refused = await http.post("/mcp", **modern("tools/list"))
+
+    assert (too_large.status_code, listed.status_code) == (429, 200)
+    assert refused.status_code == 429
+    assert int(refused.headers["retry-after"]) > 1
+    assert refused.json()["error"]["message"].startswith("too many requests")
 
 
 async def test_without_lifespan_events_it_says_what_is_missing() -> None:

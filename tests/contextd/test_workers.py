@@ -4,13 +4,14 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
+from functools import partial
 
 import anyio
 import pytest
 
 from contextd import limits
 from contextd.errors import Busy, NotFound, TimedOut
-from contextd.workers import Workers
+from contextd.workers import Workers, sender
 
 pytestmark = [pytest.mark.anyio, pytest.mark.django_db(transaction=True)]
 
@@ -100,3 +101,20 @@ async def test_cancelled_work_leaves_the_queue(workers: Workers, gate: threading
 
     assert await first is True
     assert await workers.run(int, seconds=LONG) == 0
+
+
+async def test_a_principal_has_only_a_part_of_the_queue(gate: threading.Event) -> None:
+    workers = Workers(threads=1, waiting=4)
+    token = sender.set("ann")
+    async with anyio.create_task_group() as tasks:
+        for _ in range(4):
+            tasks.start_soon(partial(workers.run, gate.wait, seconds=LONG))
+        await anyio.wait_all_tasks_blocked()
+
+        with pytest.raises(Busy, match="you have 4 calls open"):
+            await workers.run(gate.is_set, seconds=LONG)
+        sender.reset(token)
+        tasks.start_soon(partial(workers.run, gate.wait, seconds=LONG))
+        gate.set()
+
+    workers.shut_down()
