@@ -14,10 +14,10 @@ ROOM = 900
 MAX_SYMBOLS = 20_000
 MAX_TOGETHER = 6
 COMPONENTS = frozenset({"astro", "svelte", "vue"})
-# In Astro, also the lines between the fences at the beginning.
-_SCRIPT = re.compile(
-    r"<script\b[^>]*>(.*?)</script\s*>|\A\s*---\s*?\n(.*?)\n---", re.DOTALL | re.IGNORECASE
-)
+_FENCED = re.compile(r"\s*---[^\S\n]*\n")
+"""Begins the code of an Astro component, which ends at the next line of dashes."""
+_SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
+_END_OF_SCRIPT = re.compile(r"</script\s*>", re.IGNORECASE)
 _NOT_A_BREAK = re.compile(r"[^\n]")
 _ABOVE = re.compile(r"\s*(?://|#|/\*|\*|--|;|%|@|<!--)")
 
@@ -64,11 +64,27 @@ def _scripts_of(text: str) -> str:
     """Return the text with everything outside of its scripts blank, so that lines stay."""
     blank = _NOT_A_BREAK.sub(" ", text)
     pieces, position = [], 0
-    for script in _SCRIPT.finditer(text):
-        group = script.lastindex or 0
-        pieces += [blank[position : script.start(group)], script[group]]
-        position = script.end(group)
+    for first, last in _places_of_scripts(text):
+        pieces += [blank[position:first], text[first:last]]
+        position = last
     return "".join([*pieces, blank[position:]])
+
+
+def _places_of_scripts(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where scripts begin and end; nothing is searched twice, even if one has no end."""
+    position = 0
+    if fenced := _FENCED.match(text):
+        position = text.find("\n---", fenced.end())
+        if position < 0:
+            return
+        yield fenced.end(), position
+    while script := _SCRIPT.search(text, position):
+        first = text.find(">", script.end()) + 1
+        end = _END_OF_SCRIPT.search(text, first) if first else None
+        if end is None:
+            return
+        yield first, end.start()
+        position = end.end()
 
 
 def _joined(lines: Sequence[str], unit: "Unit") -> str:

@@ -10,6 +10,9 @@ from repositories import heads
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+MAX_BYTES = 1000
+"""The beginning of a node in which its name is looked for; a node may be the whole text."""
+
 _LISTED = """
 bash c cpp csharp dart elixir erlang go graphql haskell hcl java javascript kotlin lua objc perl
 php powershell proto python ruby rust scala solidity sql swift terraform tsx typescript
@@ -175,5 +178,6 @@ def _name_in_call(node: "Node") -> str:
 
 
 def text_of(node: "Node | None") -> str:
-    text = node.text.decode(errors="replace") if node and node.text else ""
+    """Return the beginning of the node's text, with single spaces."""
+    text = node.text[:MAX_BYTES].decode(errors="replace") if node and node.text else ""
     return " ".join(text.split())

@@ -1,6 +1,7 @@
 """Find definitions and starts of statements in code with its tree-sitter grammar."""
 
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 MAX_NAME_CHARACTERS = 200
 MAX_NESTED = 50
+MAX_SECONDS = 10
+"""For the walk through a tree; definitions that it does not reach are left out."""
 
 # Outside of functions these bind a name that other files may use.
 _VARIABLES = """
@@ -35,6 +38,7 @@ field_declaration_list declaration_list declaration static_final_declaration_lis
 assignment_expression object statement manifest_constant
 """
 DECLARING = frozenset(_DECLARING.split())
+DECLARATORS = frozenset({"init_declarator", "pointer_declarator", "array_declarator"})
 LISTS = frozenset({"pattern_list", "tuple_pattern", "variable_list", "variable_declaration"})
 _LOCAL = re.compile(
     r"function|method|lambda|arrow|closure|constructor|subroutine|accessor|clause"
@@ -101,7 +105,8 @@ def outline(text: str, language: str) -> Outline:
         whole.children.append(named)
         owner = named
     waiting = [(child, 0, owner, False) for child in reversed(root.named_children)]
-    while waiting:
+    until = time.monotonic() + MAX_SECONDS
+    while waiting and time.monotonic() < until:
         node, depth, owner, is_local = waiting.pop()
         starts.setdefault(node.start_point[0], depth)
         name, variable = read(node)
@@ -182,15 +187,17 @@ def _bound(node: "Node") -> Iterator[str]:
 
 def _identifiers(target: "Node") -> Iterator[str]:
     """Yield plain names, even several; none of a call, an index or a C function."""
-    if target.type in ("init_declarator", "pointer_declarator", "array_declarator"):
-        inner = target.child_by_field_name("declarator")
-        yield from _identifiers(inner) if inner is not None else ()
-    elif target.type in LISTS:
-        for one in target.named_children:
-            if one.type in NAMES or one.type in LISTS:
-                yield from _identifiers(one)
-    elif found := _IDENTIFIER.fullmatch(definitions.text_of(target)):
-        yield found[1]
+    waiting = [target]
+    while waiting:
+        node = waiting.pop()
+        if node.type in DECLARATORS:
+            inner = node.child_by_field_name("declarator")
+            waiting += [] if inner is None else [inner]
+        elif node.type in LISTS:
+            inside = [one for one in node.named_children if one.type in NAMES | LISTS]
+            waiting += reversed(inside)
+        elif found := _IDENTIFIER.fullmatch(definitions.text_of(node)):
+            yield found[1]
 
 
 def _definition(node: "Node", owner: Definition, name: str) -> Definition | None:

@@ -3,15 +3,18 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from repositories.grammar import Definition, Outline
+from repositories.grammar import MAX_NAME_CHARACTERS, MAX_NESTED, Definition, Outline
+
+MAX_PATH_CHARACTERS = 1000
+"""Of a heading behind those above it, since each heading below repeats them."""
 
 # Markdown, as CommonMark defines it
-_MARKED = re.compile(r" {0,3}(#{1,6})\s+(.+?)(?:\s+#+)?\s*$")
+_MARK = re.compile(r" {0,3}(#{1,6})\s+")
 _UNDERLINED = re.compile(r" {0,3}([=-])\1*\s*$")
 _FENCE = re.compile(r"\s*(`{3,}(?=[^`]*$)|~{3,})")
 _TITLE = re.compile(r"(?![>|<]|[-+*]\s|\d+[.)]\s|[-*_=]+\s*$|`{3}|~{3})\S")
 """Matches the first line of a paragraph, not of a list, quote, table or HTML block."""
-_BORDERS = (re.compile(r"\s*$"), _MARKED, _UNDERLINED, _FENCE)
+_BORDERS = (re.compile(r"\s*$"), _MARK, _UNDERLINED, _FENCE)
 _FRONT_MATTER = {"---": ("---", "..."), "+++": ("+++",)}
 """The lines that end metadata, by the first line of the text."""
 
@@ -20,9 +23,9 @@ _UNDERLINE = re.compile(r"([=\-~^\"'#*+`:.])\1{2,}\s*$")
 # The first group tells the level, by its length or its place among the names.
 _SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph")
 _OTHERS = {
-    "latex": re.compile(rf"\s*\\({'|'.join(_SECTIONS)})\*?(?:\[[^\]]*\])?\{{(.+?)\}}"),
-    "org": re.compile(r"(\*+)\s+(.+?)\s*$"),
-    "typst": re.compile(r"(=+)\s+(.+?)\s*$"),
+    "latex": re.compile(rf"\s*\\({'|'.join(_SECTIONS)})\*?(?:\[[^\]]*\])?\{{([^}}]+)\}}"),
+    "org": re.compile(r"(\*+)\s+(.+)"),
+    "typst": re.compile(r"(=+)\s+(.+)"),
 }
 LANGUAGES = frozenset({"markdown", "rst", *_OTHERS})
 
@@ -38,8 +41,9 @@ def outline(lines: Sequence[str], language: str) -> Outline:
         while opened[-1][0] >= level:
             opened.pop()[1].last = line - 1
         owner = opened[-1][1]
+        words = words[:MAX_NAME_CHARACTERS]
         name = f"{owner.name} > {words}" if owner.name else words
-        section = Definition(name, line, len(lines) - 1)
+        section = Definition(name[-MAX_PATH_CHARACTERS:], line, len(lines) - 1)
         owner.children.append(section)
         opened.append((level, section))
     paragraphs = {n + 1: 1 for n, line in enumerate(lines) if not line.strip()}
@@ -54,9 +58,10 @@ def _headings(lines: Sequence[str], language: str) -> Iterator[Heading]:
 
 def _of_other(lines: Sequence[str], language: str) -> Iterator[Heading]:
     for number, line in enumerate(lines):
-        if found := _OTHERS[language].match(line):
+        if (found := _OTHERS[language].match(line)) and (words := found[2].strip()):
             mark = found[1]
-            yield number, _SECTIONS.index(mark) + 1 if mark in _SECTIONS else len(mark), found[2]
+            level = _SECTIONS.index(mark) + 1 if mark in _SECTIONS else len(mark)
+            yield number, min(level, MAX_NESTED), words
 
 
 def _of_markdown(lines: Sequence[str]) -> Iterator[Heading]:
@@ -68,10 +73,17 @@ def _of_markdown(lines: Sequence[str]) -> Iterator[Heading]:
             fence = "" if _closes(line, fence) else fence
         elif mark := _FENCE.match(line):
             fence = mark[1]
-        elif found := _MARKED.match(line):
-            yield number, len(found[1]), found[2]
+        elif (found := _MARK.match(line)) and (words := _without_marks(line[found.end() :])):
+            yield number, len(found[1]), words
         elif (found := _UNDERLINED.match(line)) and _is_title(lines, number - 1):
             yield number - 1, "=-".index(found[1]) + 1, lines[number - 1].strip()
+
+
+def _without_marks(words: str) -> str:
+    """Remove the marks that may also end a heading, which stand behind a space."""
+    words = words.strip()
+    unmarked = words.rstrip("#")
+    return unmarked.rstrip() if unmarked[-1:].isspace() else words
 
 
 def _start_of_content(lines: Sequence[str]) -> int:

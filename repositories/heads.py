@@ -316,7 +316,7 @@ _SYMBOL = r"""[^\s()\[\]{}"'`,;@:\#][^\s()\[\]{}"'`,;]*"""
 _BINDS = r"""
     (?:def|define|def-|var-|var|local|global|defonce|defvar(?:-local)?|defcustom|defconst(?:ant)?
       |defparameter|defpoll|deflisten)\s+
-    (?:\^(?:\{[^}]*\}|\S+)\s+)*
+    (?:\^(?:\{[^}]*\}|[^\s{]\S*)\s+)*
 """
 _LISP = rf"""
     \(\s*(?:
@@ -325,7 +325,7 @@ _LISP = rf"""
          |(?!{_BINDS} {_SYMBOL})
           (?:[\w.-]+/)? (?!default|defined|defer|define-(?:key|values|module|library)\b)
           (?:(?:cl-)?def[^\s()]*|ns|struct|module[*+]?|varfn)\s+
-          (?:\^(?:\{{[^}}]*\}}|\S+)\s+)* (?:\(setf\s+)? [('"\#:]*)
+          (?:\^(?:\{{[^}}]*\}}|[^\s{{]\S*)\s+)* (?:\(setf\s+)? [('"\#:]*)
        (?P<name>{_SYMBOL})
       |{_BINDS} (?P<value>{_SYMBOL}))
 """

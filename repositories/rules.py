@@ -92,6 +92,8 @@ class Names:
 
 _NAMES = {reason: Names(globs.split()) for reason, globs in BY_NAME.items()}
 _COPY_SUFFIXES = re.compile(r"(?:~|\.(?:bak|backup|copy|enc|local|old|orig|save|\d+))+$")
+MAX_FILE_NAME = 255
+"""Characters in which the suffixes of a copy stand; a git index may name longer ones."""
 _LIKE_A_TOKEN = re.compile(r"[\w-]{16}")
 
 CLASSES = {
@@ -135,7 +137,9 @@ def by_name(path: str) -> Reason | None:
 def is_secret(path: str) -> bool:
     """Return whether the name marks a secret or its copy, or is itself a credential."""
     lowered = path.lower()
-    if any(map(_NAMES[Reason.SECRET].match, {lowered, _COPY_SUFFIXES.sub("", lowered)})):
+    above, end = lowered[:-MAX_FILE_NAME], lowered[-MAX_FILE_NAME:]
+    original = above + _COPY_SUFFIXES.sub("", end)
+    if any(map(_NAMES[Reason.SECRET].match, {lowered, original})):
         return True
     return bool(_LIKE_A_TOKEN.search(path) and redaction.redact(path).findings)
 
