@@ -15,6 +15,7 @@ from asgiref.sync import SyncToAsync
 
 from contextd import changes
 from contextd.bus import AccessChanged, CallsRecorded
+from contextd.concurrency import PlaceLimit
 from contextd.errors import Busy, ContextdError, TimedOut
 from contextd.signals import serving_ends
 from contextd.workers import Workers
@@ -27,10 +28,14 @@ MAX_STREAM_SECONDS = 15 * 60.0
 """Maximum seconds of a stream; the browser then reconnects and resumes."""
 LOOK_SECONDS = 5.0
 THREADS = 2
+MAX_STREAMS = 200
+MAX_STREAMS_PER_PRINCIPAL = 10
 
 BEAT = b": nothing new\n\n"
 BEGIN = b"retry: 2000\n\n"
+LATER = b"retry: 60000\n\n"
 
+places = PlaceLimit(MAX_STREAMS, MAX_STREAMS_PER_PRINCIPAL)
 _workers = Workers(THREADS)
 
 
@@ -47,11 +52,20 @@ Look = Callable[[int], News]
 """Queries what follows a key. Raises ContextdError."""
 
 
-async def stream(look: Look, after: int) -> AsyncIterator[bytes]:
-    """Yield events until the client disconnects, loses access, or reaches the maximum duration."""
-    until = time.monotonic() + MAX_STREAM_SECONDS
+async def stream(principal: str, look: Look, after: int) -> AsyncIterator[bytes]:
+    """Yield events until the client disconnects, loses access, or reaches the maximum duration.
+
+    If too many streams are open, only tell the browser to come back later.
+    """
     let_thread_go()
-    with Wakeup() as wakeup:
+    with contextlib.ExitStack() as held:
+        try:
+            held.enter_context(places.place(principal, "live views"))
+        except Busy:
+            yield LATER
+            return
+        wakeup = held.enter_context(Wakeup())
+        until = time.monotonic() + MAX_STREAM_SECONDS
         yield BEGIN
         while time.monotonic() < until and not wakeup.is_over:
             wakeup.event.clear()

@@ -119,7 +119,9 @@ def live_stream(request: HttpRequest, caller: Caller) -> StreamingHttpResponse:
     look = partial(new_calls, request, wanted)
     close_old_connections()  # Django would do it only at the end of the response
     return StreamingHttpResponse(
-        streaming.stream(look, after), content_type="text/event-stream", headers=NOT_KEPT
+        streaming.stream(caller.principal, look, after),
+        content_type="text/event-stream",
+        headers=NOT_KEPT,
     )
 
 

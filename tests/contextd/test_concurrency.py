@@ -35,7 +35,7 @@ def test_a_place_is_given_back_when_the_block_fails() -> None:
 
 def test_each_principal_has_a_bucket_that_fills_again(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr(concurrency.time, "monotonic", lambda: now)
+    monkeypatch.setattr("contextd.concurrency.time.monotonic", lambda: now)
     buckets = Buckets(rates.read("60/m"))
     buckets.take("ann", 60)
 
@@ -49,7 +49,7 @@ def test_each_principal_has_a_bucket_that_fills_again(monkeypatch: pytest.Monkey
 
 def test_full_buckets_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr(concurrency.time, "monotonic", lambda: now)
+    monkeypatch.setattr("contextd.concurrency.time.monotonic", lambda: now)
     monkeypatch.setattr(concurrency, "MAX_BUCKETS", 1)
     buckets = Buckets(rates.read("1/h"))
     buckets.take("ann")

@@ -17,6 +17,7 @@ from django.test import Client
 from starlette.types import ASGIApp, Message
 
 from contextd import changes
+from contextd.concurrency import PlaceLimit
 from contextd.errors import NotFound
 from contextd.models import Project
 from contexts.models import Context
@@ -176,6 +177,35 @@ def test_a_stream_that_waits_holds_neither_thread_nor_connection(transactional_d
 
     assert during.threads <= before.threads + streaming.THREADS
     assert during.connections <= before.connections
+
+
+def test_too_many_streams_of_one_user_are_sent_away(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "places", PlaceLimit(3, 2))
+
+    async def listen() -> list[bytes]:
+        waiting, last = asyncio.Semaphore(0), list[bytes]()
+
+        async def note(message: Message) -> None:
+            if message.get("body") == streaming.BEAT:
+                waiting.release()
+
+        async def keep(message: Message) -> None:
+            last.append(message.get("body", b""))
+
+        application = cast(ASGIApp, get_asgi_application())
+        open_ones = [
+            asyncio.create_task(asgi_client.get(application, STREAM, note)) for _ in range(2)
+        ]
+        for _ in open_ones:
+            await waiting.acquire()
+        await asgi_client.get(application, STREAM, keep)
+        for one in open_ones:
+            one.cancel()
+        return last
+
+    assert b"".join(asyncio.run(asyncio.wait_for(listen(), MAX_WAIT_SECONDS))) == streaming.LATER
 
 
 def test_a_server_that_ends_ends_its_streams(
