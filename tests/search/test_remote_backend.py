@@ -1,5 +1,6 @@
 """The client of OpenAI's embeddings protocol, against a server that keeps or breaks it."""
 
+import gzip
 import time
 from collections.abc import Callable
 
@@ -7,7 +8,7 @@ import pytest
 
 from contextd.search import embedding
 from contextd.search.embedding import EmbeddingUnavailable
-from contextd.search.embedding.remote import MAX_TEXTS
+from contextd.search.embedding.remote import MAX_ANSWER_BYTES, MAX_TEXTS
 from tests.search.conftest import UseServer
 from tests.search.embedding_server import Answer, EmbeddingServer, failing, saying
 
@@ -96,6 +97,22 @@ def test_an_answer_that_is_none_is_said_to_be(
 
     with pytest.raises(EmbeddingUnavailable, match=problem):
         embedding.embed(["one", "two"], 5)
+
+
+def test_an_answer_without_end_is_given_up(server: EmbeddingServer) -> None:
+    server.next_answers.append(saying(b" " * (MAX_ANSWER_BYTES + 1)))
+
+    with pytest.raises(EmbeddingUnavailable, match=f"sends more than {MAX_ANSWER_BYTES} bytes"):
+        embedding.embed(["one"], 30)
+
+
+def test_an_answer_is_not_unpacked(server: EmbeddingServer) -> None:
+    bomb = gzip.compress(b" " * 10_000)
+    server.next_answers.append(lambda request: (200, {"Content_Encoding": "gzip"}, bomb))
+
+    with pytest.raises(EmbeddingUnavailable, match="compresses its answer"):
+        embedding.embed(["one"], 5)
+    assert server.requests[0]["headers"]["Accept-Encoding"] == "identity"
 
 
 def test_a_server_that_does_not_answer_is_given_up_in_time(server: EmbeddingServer) -> None:

@@ -16,6 +16,7 @@ from django.db import connection, transaction
 
 from contextd import notes, telemetry
 from contextd.search.embedding.backends import (
+    MAX_DIMENSIONS,
     Backend,
     EmbeddingUnavailable,
     TextRefused,
@@ -39,7 +40,6 @@ __all__ = [
 # The runtime of the model would report its use to Microsoft; it reads this when it is imported.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
-MAX_DIMENSIONS = 4000
 QUERIES_KEPT = 500
 MAX_CONCURRENT_QUERIES = 32
 WARM_UP_SECONDS = 60

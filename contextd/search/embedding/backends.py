@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+MAX_DIMENSIONS = 4000
+"""An index of pgvector holds no longer vectors."""
+
 Vector = list[float]
 
 

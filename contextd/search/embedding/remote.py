@@ -8,9 +8,16 @@ from dataclasses import dataclass
 import httpx2
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
-from contextd.search.embedding.backends import EmbeddingUnavailable, TextRefused, Vector
+from contextd.search.embedding.backends import (
+    MAX_DIMENSIONS,
+    EmbeddingUnavailable,
+    TextRefused,
+    Vector,
+)
 
 MAX_TEXTS = 64
+MAX_ANSWER_BYTES = MAX_TEXTS * MAX_DIMENSIONS * 32
+"""No server writes a number in more than 32 characters."""
 PAUSE = 0.5
 SECONDS_DOWN = 5
 WORTH_RETRYING = {429, 500, 502, 503, 504}
@@ -44,7 +51,8 @@ class RemoteBackend:
         self.model = model
         self._address = f"{base_url.rstrip('/')}/embeddings"
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._client = httpx2.Client(headers=headers)
+        # A short compressed answer could be a long one.
+        self._client = httpx2.Client(headers={**headers, "Accept-Encoding": "identity"})
         self._failure = ""
         self._down_until = 0.0
 
@@ -85,8 +93,12 @@ class RemoteBackend:
                 "POST", self._address, json=request, timeout=seconds
             ) as response:
                 content = bytearray()
-                for piece in response.iter_bytes():
+                if "Content-Encoding" in response.headers:
+                    raise _unavailable("compresses its answer, although it is asked not to")
+                for piece in response.iter_raw():
                     content += piece
+                    if len(content) > MAX_ANSWER_BYTES:
+                        raise _unavailable(f"sends more than {MAX_ANSWER_BYTES} bytes at once")
                     if time.monotonic() > give_up_at:
                         raise _unavailable("answers too slowly")
         except httpx2.HTTPError as error:
