@@ -14,6 +14,8 @@ from gateway.models import NAME_LENGTH, Kind
 
 MAX_ACCEPTED = 1000
 MAX_DEFINITION_CHARACTERS = 256 * 1024
+MAX_CHARACTERS = 2 * 1024 * 1024
+"""Characters of all definitions of a kind; every caller's list contains them."""
 MAX_NAME_BYTES = 200
 MAX_ADDRESS_BYTES = NAME_LENGTH
 """Bytes, not characters: PostgreSQL limits the bytes of what it indexes."""
@@ -78,14 +80,19 @@ def key_of(kind: Kind) -> str:
 
 
 def check(kind: Kind, raw: Iterable[Any]) -> Listed:
-    listed, key = Listed(), key_of(kind)
+    listed, key, size = Listed(), key_of(kind), 0
     for number, one in enumerate(raw, start=1):
         definition = normalize(kind, one) if isinstance(one, dict) else {}
         name = definition.get(key)
-        if problem := _problem_of(kind, name, definition, listed.definitions):
+        problem = _problem_of(kind, name, definition, listed.definitions)
+        length = 0 if problem else len(pinning.canonical_json(definition))
+        if size + length > MAX_CHARACTERS:
+            problem = f"its definition and those before are larger than {MAX_CHARACTERS} characters"
+        if problem:
             listed.problems.append(f"{kind} {number} ({str(name)[:80]!r}) is left out: {problem}")
         else:
             listed.definitions[definition[key]] = definition
+            size += length
     return listed
 
 

@@ -33,4 +33,4 @@ def next_cursor(start: int, total: int, size: int = PAGE_SIZE) -> str | None:
 def cut(whole: Sequence[One], params: Paged | None) -> tuple[Sequence[One], str | None]:
     """Return the requested page and the cursor of the next one."""
     start = start_of(params)
-    return whole[start : start + PAGE_SIZE], next_cursor(start, len(whole))
+    return whole[start : start + PAGE_SIZE], next_cursor(start, len(whole), PAGE_SIZE)

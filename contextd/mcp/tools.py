@@ -26,7 +26,7 @@ from starlette.requests import Request
 from contextd import guards, operations, pipeline
 from contextd.callers import ABSENT, Caller
 from contextd.errors import ContextdError, NotFound
-from contextd.mcp import answers
+from contextd.mcp import answers, pagination
 from contextd.operations import Operation, Provided, Result
 from contextd.workers import Workers
 
@@ -58,7 +58,8 @@ class Tools:
     async def list(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         work = partial(listed, self.identify(ctx), ctx.protocol_version)
         tools = await self.workers.run_safely("tools/list", work)
-        return ListToolsResult(tools=tools)
+        page, following = pagination.cut(tools, params)
+        return ListToolsResult(tools=list(page), next_cursor=following)
 
     async def call(self, ctx: Context, params: CallToolRequestParams) -> HandlerResult:
         operation = await self.operation_named(params.name)

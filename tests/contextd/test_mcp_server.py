@@ -12,6 +12,7 @@ from pytest_django.fixtures import Settings
 from contextd import operations
 from contextd.auth import ANONYMOUS, Admission, caller_of_mcp
 from contextd.callers import Caller, Entry
+from contextd.mcp import pagination
 from contextd.mcp.mount import Endpoint
 from contextd.mcp.server import build
 from contextd.mcp.tools import as_tool
@@ -125,6 +126,23 @@ def test_the_list_of_tools_repeats_nothing() -> None:
         schema = json.dumps([tool.input_schema, tool.output_schema])
         assert '"title": "Project Path"' not in schema
         assert str(tool.description) not in schema
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_many_tools_are_listed_in_pages(
+    workers: Workers, era: str, monkeypatch: pytest.MonkeyPatch, transactional_db: None
+) -> None:
+    monkeypatch.setattr(pagination, "PAGE_SIZE", 2)
+    async with Client(build(workers, anybody, renew=fail), mode=era) as client:
+        whole: list[str] = []
+        cursor = None
+        while not whole or cursor:
+            page = await client.list_tools(cursor=cursor)
+            whole += [tool.name for tool in page.tools]
+            cursor = page.next_cursor
+            assert len(page.tools) <= 2
+
+    assert len(whole) == len(set(whole)) == len(operations.installed())
 
 
 @pytest.mark.parametrize("era", ERAS)

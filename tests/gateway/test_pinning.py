@@ -248,6 +248,18 @@ def test_a_tool_that_clients_or_the_database_refuse_is_left_out_alone(
     assert offered() == ["odd:echo"]
 
 
+def test_definitions_that_are_too_large_together_are_left_out(upstream: Upstream) -> None:
+    long = {"type": "object", "description": "many words " * 20_000}
+    listed = [tool(f"t{number}", inputSchema=long) for number in range(12)]
+
+    problems = offering.save_listing(upstream.pk, Kind.TOOL, [*listed, tool("short")])
+
+    assert ["left out" in problem for problem in problems].count(True) == 3
+    assert "tool 10 ('t9') is left out: its definition and those before are" in problems[0]
+    assert UpstreamFeature.objects.filter(name="short").exists()
+    assert UpstreamFeature.objects.count() == 10
+
+
 def test_schemas_that_some_protocol_versions_lack_are_rewritten(
     upstream: Upstream, caller: Caller
 ) -> None:
