@@ -56,6 +56,7 @@ INSTALLED_APPS = [
     "pages",
 ]
 MIDDLEWARE = [
+    "contextd.cookies.SecureCookies",
     "contextd.rest.OneErrorShape",
     "django.middleware.security.SecurityMiddleware",
     "contextd.static_files.StaticFiles",

@@ -70,3 +70,25 @@ def test_a_page_of_an_allowed_origin_may_send_forms(ann: User, settings: Setting
     settings.ALLOWED_ORIGINS = ["https://pages.example.org"]
 
     assert log_in("https://pages.example.org") == 302
+
+
+@pytest.mark.parametrize(
+    ("headers", "is_secure"),
+    [
+        ({"Origin": f"https://{HOST}"}, True),
+        ({"X-Forwarded-Proto": "https"}, True),
+        ({"Origin": f"http://{HOST}"}, False),
+        ({"X-Forwarded-Proto": "http"}, False),
+        ({}, False),
+    ],
+)
+def test_a_browser_with_tls_sends_the_login_over_nothing_else(
+    ann: User, headers: dict[str, str], is_secure: bool
+) -> None:
+    client = Client(headers={"Host": HOST, **headers})
+
+    answer = client.post("/admin/login/", {"username": "ann", "password": "a long one"})
+
+    assert answer.status_code == 302
+    assert {"sessionid", "csrftoken"} <= answer.cookies.keys()
+    assert {bool(one["secure"]) for one in answer.cookies.values()} == {is_secure}
