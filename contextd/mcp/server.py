@@ -121,12 +121,8 @@ def build(workers: Workers, identify: Identify, renew: Renew) -> AnnouncingServe
         on_subscriptions_listen=listeners.streams.listen,
     )
     server.listeners = listeners
-    server.middleware += [
-        translate_errors,
-        partial(in_own_part, identify),
-        listeners.note,
-        sealed_state(identify),
-    ]
+    server.middleware += [translate_errors, partial(in_own_part, identify)]
+    server.middleware += [listeners.note, sealed_state(identify)]
     # Added here, since the constructor does not accept calls that become tasks.
     server.add_request_handler("tools/call", CallToolRequestParams, tools.call)
     tasks.install(server)
