@@ -1,12 +1,74 @@
 """Signatures are found fast and exactly, and none can hold up a diagnosis."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from troubleshoot import signatures
+from troubleshoot import knowledge, signatures
 
 TEXT = "app-1 | npm ERR! code E404\nnpm ERR! 404 Not Found - GET https://registry.test/left-pad"
+
+
+@pytest.fixture(scope="module")
+def recognised() -> Callable[[str], set[str]]:
+    """Find the shipped patterns of which an error has a signature."""
+    entries = [written.entry for written in knowledge.read().patterns]
+    known = signatures.compiled({n: entry.signatures for n, entry in enumerate(entries)})
+    return lambda error: {entries[n].id for n in signatures.found_in([error], known)}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "Error: Missing required password (set DB_PASSWORD)",
+        "java.io.IOException: Missing keystore password",
+        "ValidationError: Incorrect current password",
+        "mysqld: Missing root password",
+        "user ann does not have shop.change_order permission",
+        "User 7 does not have reports.export access",
+        "No more resources are remaining in the pool",
+        "2 finalizers remaining in the queue of the garbage collector",
+    ],
+)
+def test_an_error_of_another_program_has_no_signature(
+    recognised: Callable[[str], set[str]], error: str
+) -> None:
+    assert recognised(error) == set()
+
+
+@pytest.mark.parametrize(
+    ("error", "key"),
+    [
+        ('fatal: [db1]: FAILED! => {"msg": "Missing become password"}', "ansible-become-failed"),
+        ('fatal: [db1]: FAILED! => {"msg": "Incorrect su password"}', "ansible-become-failed"),
+        ("db1 | FAILED | rc=-1 >>\nIncorrect sudo password", "ansible-become-failed"),
+        (
+            "ci@shop.iam.gserviceaccount.com does not have storage.buckets.get access to the "
+            "Google Cloud Storage bucket.",
+            "gcloud-permission-denied",
+        ),
+        (
+            "403 Access Denied: User does not have bigquery.jobs.create permission in project "
+            "shop-dwh.",
+            "gcloud-permission-denied",
+        ),
+        (
+            "Some content in the namespace has finalizers remaining: a.example/b in 2 resource "
+            "instances",
+            "kubernetes-stuck-terminating",
+        ),
+        (
+            "Some resources are remaining: widgets.example.com has 3 resource instances",
+            "kubernetes-stuck-terminating",
+        ),
+    ],
+)
+def test_other_wordings_of_the_same_error_have_its_signature(
+    recognised: Callable[[str], set[str]], error: str, key: str
+) -> None:
+    assert key in recognised(error)
 
 
 @pytest.mark.parametrize(
