@@ -30,6 +30,7 @@ def recognised() -> Callable[[str], set[str]]:
         "User 7 does not have reports.export access",
         "No more resources are remaining in the pool",
         "2 finalizers remaining in the queue of the garbage collector",
+        "TypeError: unsupported operand type(s) for |: 'NoneType' and 'int'",
     ],
 )
 def test_an_error_of_another_program_has_no_signature(
@@ -63,12 +64,42 @@ def test_an_error_of_another_program_has_no_signature(
             "Some resources are remaining: widgets.example.com has 3 resource instances",
             "kubernetes-stuck-terminating",
         ),
+        (
+            "TypeError: unsupported operand type(s) for |: 'type' and 'types.GenericAlias'",
+            "python-older-interpreter",
+        ),
+        (
+            "TypeError: unsupported operand type(s) for |: 'types.GenericAlias' and 'NoneType'",
+            "python-older-interpreter",
+        ),
+        (
+            "remote: error: GH013: Repository rule violations found for refs/heads/rotate-secret.\n"
+            "remote: - Changes must be made through a pull request.",
+            "git-protected-branch",
+        ),
+        (
+            "remote: error: GH013: Repository rule violations found for refs/heads/main.\n"
+            "remote: - Commits must have verified signatures.\n"
+            "The job masks its secrets.",
+            "git-protected-branch",
+        ),
     ],
 )
 def test_other_wordings_of_the_same_error_have_its_signature(
     recognised: Callable[[str], set[str]], error: str, key: str
 ) -> None:
     assert key in recognised(error)
+
+
+def test_a_push_with_a_secret_is_not_one_to_a_protected_branch(
+    recognised: Callable[[str], set[str]],
+) -> None:
+    error = (
+        "remote: error: GH013: Repository rule violations found for refs/heads/main.\n"
+        "remote: - Push cannot contain secrets"
+    )
+
+    assert recognised(error) == {"git-secret-push-protection"}
 
 
 @pytest.mark.parametrize(
