@@ -246,7 +246,8 @@ BY_PROGRAM = {
     "wish": "tcl",
 }
 _MEMBERS = """
-.as .bean .cls .comp .d .fc .fish .frag .func .org .os .prisma .s .star .trigger .v .vert
+.as .bean .cls .comp .conf .csv .d .fc .fish .frag .func .html .json .org .os .prisma
+.properties .s .sql .star .text .trigger .v .vert .xml
 """
 MEMBERS = frozenset(_MEMBERS.split())
 """Suffixes that are usual names of attributes, so `order.org` may also be an identifier."""

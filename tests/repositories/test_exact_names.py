@@ -2,7 +2,7 @@
 
 import pytest
 
-from repositories import chunking, languages, names
+from repositories import asking, chunking, languages, names
 from tests.conftest import Call
 from tests.repositories.conftest import Folder, Index
 
@@ -31,6 +31,14 @@ FILES = {
     "geld.py": "def überweisung():\n    return 1\n",
     "session.py": "class Session:\n    pass\n",
     "ge/plain.py": "def g():\n    return 1\n",
+    "client.py": "class Response:\n    def json(self):\n        return 1\n",
+    "worker.py": "class Worker:\n    def conf(self):\n        return 1\n",
+    "Fold.hs": "foldl' f = 1\n",
+    "FoldLazily.hs": "foldl f = foldl f\n",
+    "till.lisp": "(defvar *current-till* nil)\n",
+    "money.cpp": "bool Money::operator==(const Money& other) {\n  return true;\n}\n",
+    "stack.rs": "impl<T> Stack<T> {\n    fn push(&mut self) {\n    }\n}\n",
+    "Basket.m": "@implementation Basket\n- (void)put:(id)one times:(int)n {\n}\n@end\n",
     "main.tf": 'resource "aws_instance" "webby" {\n}\n',
 }
 
@@ -70,6 +78,21 @@ QUERIES = {
     "überweisung": "geld.py",
     "class Session": "session.py",
     "plain.g": "ge/plain.py",
+    "Response.json": "client.py",
+    "def Response.json": "client.py",
+    "how does Response.json() decode": "client.py",
+    "worker.conf": "worker.py",
+    "where is class Session used": "session.py",
+    "foldl'": "Fold.hs",
+    "where is foldl' defined": "Fold.hs",
+    "foldl": "FoldLazily.hs",
+    "*current-till*": "till.lisp",
+    "who binds *current-till* anew": "till.lisp",
+    "Money::operator==": "money.cpp",
+    "where is operator== defined": "money.cpp",
+    "Stack<T>::push": "stack.rs",
+    "Stack<Vec<u8>>::push": "stack.rs",
+    "put:times:": "Basket.m",
 }
 
 
@@ -77,6 +100,30 @@ def test_each_comes_first(first: None, call: Call) -> None:
     for query, path in QUERIES.items():
         best = call("repository_search", query=query, top_k=1).results[0]
         assert (query, best.path, best.exact) == (query, path, True)
+
+
+@pytest.mark.parametrize(
+    ("query", "identifiers"),
+    [
+        ("Query.sql", ["Query.sql"]),
+        ("Matrix.f", ["Matrix.f"]),
+        ("what does data.r() return", ["data.r"]),
+        ("main.c", []),
+        ("where is orders.py", []),
+        ("who calls def login?", ["login"]),
+        ("is class of errors a type of it", []),
+        ("std::map<std::string, std::vector<int>>::find", ["std.map.find"]),
+        ("Vec::<T>::new", ["Vec.new"]),
+        ("if x<y or z>w", []),
+        ("a *cancel_order* here", ["*cancel_order*", "cancel_order"]),
+        ("'cancel_order'", ["cancel_order"]),
+        ("the getOrders' result", ["getOrders'", "getOrders"]),
+        ("they don't, at 2*x*y", []),
+        ("which operator, and what", []),
+    ],
+)
+def test_identifiers_are_told_from_words_and_files(query: str, identifiers: list[str]) -> None:
+    assert asking.named_in(query).identifiers == identifiers
 
 
 @pytest.mark.parametrize("query", ["retry, e.g. with a pause", "i.e. the page", "lain.g"])
