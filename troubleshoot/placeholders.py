@@ -6,7 +6,7 @@ from functools import cache
 
 MAX_VALUE_LENGTH = 200
 MIN_DISTINCT_LENGTH = 3
-_SAFE = re.compile(r"(?!-)[\w@./:+-]+", re.ASCII)
+_SAFE = re.compile(r"(?!-)[\w@./:+-]+(?:==[\w.+-]+)?", re.ASCII)
 _VALUE = r"([\w@./][\w@./:+-]*)"
 _EXTENSIONS = (
     "c|cc|cfg|conf|cpp|crt|cs|css|csv|db|env|go|gz|h|hpp|html|ini|jar|java|js|json|jsx|key|lock|"
@@ -232,6 +232,27 @@ NAMES: Mapping[str, Sequence[str]] = {
 A value that is found counts only if it is the only one: of two ports neither is meant.
 """
 
+_SYSTEM = r"(?!/(?:dev|etc|opt|proc|run|sys|usr|var)(?:/[\w.@+-]+){%s}(?![\w.@+/-]))"
+_OF_EXAMPLES: Mapping[str, Sequence[str]] = {
+    "package": (
+        r"\bpip3? install ([\w.-]*\w)",
+        r"ing \"(\w+)\": module is installed",
+        r"\b([\w.-]*\w) v?\d+(?:\.\d+)+ (?:depends on|requires)",
+        r"- ([\w.-]+/[\w.-]*\w) (?:is locked|v?\d)",
+    ),
+    "version": (r"(?<![\w.])v?(\d+\.\d+\.\d+)(?!\.?\d)",),
+    "requirement": (r"(?<![\w.-])([A-Za-z][\w.-]*==[\w.]*\w)",),
+    "file": (
+        rf"(?<![\w./@-]){_SYSTEM % 1}((?:/[\w.@+-]+)+/[\w.@+-]*\w)",
+        rf"(?<![\w./@:+-])((?:[\w.@+-]+/)+[\w@+][\w@.+-]*\.(?:{_EXTENSIONS}))(?!\.?[\w/(-])",
+        rf"/([\w@+][\w@.+-]*\.(?:{_EXTENSIONS}))(?!\.?[\w/(-])",
+        r"such file -- (\w+/[\w/.-]*\w)",
+    ),
+    "folder": (rf"(?<![\w./@-])(?={_SYSTEM % '1,2'}((?:/[\w.@+-]+){{2,}})/[\w.@+-])",),
+    "module": (r"\bpackage ([\w.-]+/[\w./-]*\w)", r"module \(([\w.-]+/[\w./-]*\w)\)"),
+}
+"""More values that an example may have; in an error they need not be what a command is about."""
+
 # As facts these name software and its version, such as `node: v20.11.0` and `database: mysql`.
 _SOFTWARE = {"broker", "database", "model", "node", "provider", "registry", "service", "version"}
 _PLACEHOLDER = re.compile(rf"(?<![\w$%{{])\{{({'|'.join(NAMES)})\}}(?!\}})")
@@ -271,8 +292,11 @@ def values_for(
 
 
 def found_in(text: str) -> list[tuple[str, str]]:
-    """Return each placeholder's name with a value of its usual form, very short ones apart."""
-    found = [(name, value) for name in NAMES for value in sorted(_values_in(text, name))]
+    """Return values of an example, each with its placeholder's name, very short ones apart.
+
+    These are values of the usual form, and all versions, requirements and paths.
+    """
+    found = [(name, value) for name in NAMES for value in sorted(_example_values_in(text, name))]
     return [(name, value) for name, value in found if len(value) >= MIN_DISTINCT_LENGTH]
 
 
@@ -290,11 +314,19 @@ def _only_one_in(text: str, name: str) -> str | None:
 
 
 def _values_in(text: str, name: str) -> set[str]:
-    expressions = _expressions(name)
-    found = {value.rstrip(".:") for one in expressions for value in one.findall(text)}
+    return _safe_values(text, NAMES[name])
+
+
+def _example_values_in(text: str, name: str) -> set[str]:
+    return _values_in(text, name) | _safe_values(text, _OF_EXAMPLES.get(name, ()))
+
+
+def _safe_values(text: str, expressions: Iterable[str]) -> set[str]:
+    compiled = map(_compiled, expressions)
+    found = {value.rstrip(".:") for one in compiled for value in one.findall(text)}
     return {value for value in found if is_safe(value)}
 
 
 @cache
-def _expressions(name: str) -> list[re.Pattern[str]]:
-    return [re.compile(expression) for expression in NAMES[name]]
+def _compiled(expression: str) -> re.Pattern[str]:
+    return re.compile(expression)

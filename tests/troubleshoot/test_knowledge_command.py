@@ -118,6 +118,40 @@ def test_a_check_does_not_have_the_values_of_its_example(complaints: Complaints)
     assert list(knowledge.problems_of(complaints.entry_of(named))) == []
 
 
+@pytest.mark.parametrize(
+    ("error", "run", "value", "name"),
+    [
+        ("acme needs PHP 8.2.0 to start", "acme use 8.2.0", "8.2.0", "version"),
+        ("no match for acme==1.2", "pip show acme==1.2", "acme==1.2", "requirement"),
+        ("shop 1.2 depends on acme<2", "pip show shop", "shop", "package"),
+        ('Hint: "pip install types-acme"', "pip show types-acme", "types-acme", "package"),
+        ("denied: /srv/data/a.bin", "ls /srv/data/a.bin", "/srv/data/a.bin", "file"),
+        ("denied: /srv/data/a.bin", "ls /srv/data/*", "/srv/data", "folder"),
+        ("src/Shop.js: no loader", "git log src/Shop.js", "src/Shop.js", "file"),
+        ("exec /start.sh: not found", "ls start.sh", "start.sh", "file"),
+        ("package shop/store is not in std", "go list shop/store", "shop/store", "module"),
+    ],
+)
+def test_no_version_requirement_or_path_of_an_example_stands_in_a_command(
+    complaints: Complaints, error: str, run: str, value: str, name: str
+) -> None:
+    entry = ENTRY.replace("    - ENOSPC\n", f"    - '{error}, ENOSPC'\n")
+    entry = entry.replace("run: df -h\n", f"run: {run}\n")
+
+    reason = f"0.yaml:12: confirm.0 has {value!r} of its example: write {{{name}}}"
+    assert any(line.startswith(reason) for line in complaints.about(entry))
+
+
+@pytest.mark.parametrize("path", ["/etc/hosts", "/var/log", "/dev/null", "bin/rails"])
+def test_paths_that_are_the_same_everywhere_may_stand_in_a_command(
+    complaints: Complaints, path: str
+) -> None:
+    entry = ENTRY.replace("    - ENOSPC\n", f"    - 'denied: {path}, ENOSPC'\n")
+    entry = entry.replace("run: df -h\n", f"run: ls {path}\n")
+
+    assert list(knowledge.problems_of(complaints.entry_of(entry))) == []
+
+
 def test_a_fix_does_not_have_the_values_of_its_example(complaints: Complaints) -> None:
     """They would change what belongs to somebody else."""
     entry = ENTRY.replace("    - ENOSPC\n", "    - \"ENOSPC, write '/srv/shop.db'\"\n")

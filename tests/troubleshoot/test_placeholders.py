@@ -193,6 +193,45 @@ def test_the_commands_of_a_fix_are_filled_too(call: Call, publish: Any) -> None:
     assert (fix.commands, fix.placeholders) == (["kill -TERM PID"], ["PID"])
 
 
+def test_a_requirement_with_its_version_is_a_value(call: Call, publish: Any) -> None:
+    publish("python-pip-hash-mismatch")
+
+    check = begin(
+        call,
+        "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.\n"
+        "    frobnicate==3.1 from https://files.test/frobnicate-3.1.whl:",
+    ).next_check
+
+    assert "pip download --no-deps --no-cache-dir frobnicate==3.1 " in check.command
+
+
+@pytest.mark.parametrize(
+    ("key", "error", "command"),
+    [
+        (
+            "python-mypy-missing-stubs",
+            'shop.py:3: error: Library stubs not installed for "docutils"  [import-untyped]\n'
+            'shop.py:3: note: Hint: "python3 -m pip install types-docutils"',
+            "python -m pip install types-docutils",
+        ),
+        (
+            "redis-persistence-failed",
+            "# Failed opening the temp RDB file temp-9.rdb (in server root dir /srv/cache) for "
+            "saving: Permission denied",
+            "sudo chown redis:redis /srv/cache",
+        ),
+    ],
+)
+def test_a_signature_fills_a_fix(
+    call: Call, publish: Any, key: str, error: str, command: str
+) -> None:
+    publish(key)
+
+    commands = [run for step in begin(call, error).recommended_actions for run in step.commands]
+
+    assert command in commands
+
+
 def test_a_listed_pattern_has_placeholders_in_capitals(call: Call, publish: Any) -> None:
     publish("node-module-not-found")
 
