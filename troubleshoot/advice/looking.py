@@ -10,9 +10,9 @@ from troubleshoot.commands.shell import Invocation
 _PROGRAMS = {
     "basename", "cat", "cmp", "cut", "df", "diff", "dirname", "du", "echo", "free", "getconf",
     "getfacl", "grep", "groups", "head", "id", "jq", "ls", "lsblk", "lscpu", "lsof", "md5sum",
-    "namei", "netstat", "nproc", "pgrep", "printenv", "printf", "ps", "pstree", "pwd", "readlink",
-    "realpath", "sha256sum", "stat", "strings", "tail", "test", "tr", "ulimit", "uname", "uptime",
-    "vmstat", "wc", "which", "whoami",
+    "namei", "netstat", "nproc", "pgrep", "printenv", "ps", "pstree", "pwd", "readlink",
+    "realpath", "sha256sum", "stat", "strings", "tail", "test", "tr", "uname", "uptime", "vmstat",
+    "wc", "which", "whoami",
 }  # fmt: skip
 _SUBCOMMANDS = {
     "docker": {
@@ -51,10 +51,14 @@ _UNLESS = {
         "--smart-relinquish-var", "--sync", "--update-catalog", "--vacuum-files", "--vacuum-size",
         "--vacuum-time",
     },
-    "kubectl": {"-s", "--cache-dir", "--kubeconfig", "--profile-output", "--raw", "--server"},
+    "kubectl": {
+        "-k", "-s", "--cache-dir", "--kubeconfig", "--kustomize", "--profile-output", "--raw",
+        "--server",
+    },
     "lsof": {"-D"},
     "npm": {"--cache", "--logs-dir"},
     "pip": {"--cache-dir", "--log", "--log-file", "--python"},
+    "printf": {"-v"},
     "sort": {"-o", "-T", "--compress-program", "--files0-from", "--output"},
     "ss": {"-D", "-K", "--diag", "--kill"},
     "systemctl": {"-H", "--host"},
@@ -85,7 +89,7 @@ def _is_allowed(invocation: Invocation) -> bool:
     if program == "sudo":
         started = invocation.after(0)
         return started is not None and _is_allowed(started)
-    if arguments == ("--version",):
+    if arguments == ("--version",) or (program, *arguments) == ("ulimit", "-a"):
         return True
     if invocation.uses(*_UNLESS.get(program, ())):
         return False
