@@ -43,6 +43,8 @@ LONG_FILES = {"test_up.py", "test_conformance.py", "test_mcp_stdio.py", "test_ma
 OTHER_PROCESSES = {"server", "environment", "one_server"}
 MEASURED_CASES = 2
 """Of each parametrised test; further ones mostly run the same lines with other values."""
+EVERY_CASE = {"test_validation.py"}
+"""Files whose tests run a line with each case."""
 MANY_EXAMPLES = {"test_shipped_patterns.py", "test_speed.py", "test_isolation.py"}
 """Files with tests that run the same lines in loops."""
 
@@ -55,7 +57,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         function = item.nodeid.partition("[")[0]
         cases[function] += 1
-        if cases[function] > MEASURED_CASES or is_costly_to_measure(item):
+        is_further = cases[function] > MEASURED_CASES and item.path.name not in EVERY_CASE
+        if is_further or is_costly_to_measure(item):
             item.add_marker(pytest.mark.no_cover)
 
 

@@ -61,9 +61,9 @@ def test_a_context_may_ask_for_review() -> None:
 
 @pytest.mark.parametrize("path", ["/w/shop/", "./shop", "shop", "/w/./shop/src/.."])
 def test_paths_become_those_that_clients_send(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "getcwd", lambda: "/w")
-
-    run("create", "shop", "--projects", path)
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(os, "getcwd", lambda: "/w")
+        run("create", "shop", "--projects", path)
 
     assert ProjectPath.objects.get().path == "/w/shop"
 
