@@ -46,18 +46,21 @@ class TooHard(Exception):
 
 
 def root_of(text: str, language: str, *, seconds: float = 10) -> "Node":
-    """Return the root of the tree of any text, valid or not; its bytes are UTF-8. Raise TooHard."""
+    """Return the root of the tree of any text, valid or not; its bytes are UTF-8. Raise TooHard.
+
+    `seconds` are of CPU time, so that the result does not depend on other work of the machine.
+    """
     from tree_sitter import Parser
 
     beyond = _BEYOND.get(language)
     read = beyond.sub("_", text) if beyond else text
     ended = read + _ENDS.get(language, "\n")
-    source, until = _Source(ended.encode(errors="replace")), time.monotonic() + seconds
+    source, until = _Source(ended.encode(errors="replace")), time.thread_time() + seconds
     parser = Parser(_grammar(language))  # one per text: threads must not share parsers
     try:
         tree = parser.parse(
             source,
-            progress_callback=lambda _at, _wrong: time.monotonic() > until,
+            progress_callback=lambda _at, _wrong: time.thread_time() > until,
         )
     except ValueError:
         raise TooHard from None

@@ -34,8 +34,11 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class CutFile:
+    """The chunks of a file, and all names it defines unless its code was too hard to read."""
+
     chunks: list[Chunk]
     symbols: list[str]
+    is_complete: bool = True
 
 
 def cut(text: str, language: str) -> CutFile:
@@ -51,7 +54,7 @@ def cut(text: str, language: str) -> CutFile:
         Chunk(unit.first + 1, unit.last + 1, _joined(lines, unit), unit.symbols) for unit in units
     ]
     names = list(dict.fromkeys((*code.whole.names(), *code.variables))) if code else []
-    return CutFile(chunks, names[:MAX_SYMBOLS])
+    return CutFile(chunks, names[:MAX_SYMBOLS], code is None or code.is_complete)
 
 
 def _code_of(text: str, language: str) -> Outline | None:

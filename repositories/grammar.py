@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_NAME_CHARACTERS = 200
 MAX_NESTED = 50
 MAX_SECONDS = 10
-"""For the walk through a tree; definitions that it does not reach are left out."""
+"""CPU time of the walk through a tree; definitions that it does not reach are left out."""
 
 # Outside of functions these bind a name that other files may use.
 _VARIABLES = """
@@ -88,6 +88,7 @@ class Outline:
     whole: Definition
     starts: dict[int, int]
     variables: list[str] = field(default_factory=list)
+    is_complete: bool = True
 
 
 def outline(text: str, language: str) -> Outline:
@@ -97,7 +98,7 @@ def outline(text: str, language: str) -> Outline:
     try:
         root = syntax.root_of(text, heads.GRAMMARS.get(language, language))
     except TooHard:
-        return Outline(whole, starts)
+        return Outline(whole, starts, is_complete=False)
     read = definitions.reader(root, language)
     variables: list[str] = []
     owner = whole
@@ -105,8 +106,8 @@ def outline(text: str, language: str) -> Outline:
         whole.children.append(named)
         owner = named
     waiting = [(child, 0, owner, False) for child in reversed(root.named_children)]
-    until = time.monotonic() + MAX_SECONDS
-    while waiting and time.monotonic() < until:
+    until = time.thread_time() + MAX_SECONDS
+    while waiting and time.thread_time() < until:
         node, depth, owner, is_local = waiting.pop()
         starts.setdefault(node.start_point[0], depth)
         name, variable = read(node)
@@ -121,7 +122,7 @@ def outline(text: str, language: str) -> Outline:
             waiting += [(child, depth + 1, defined or owner, is_local) for child in inside]
     if language in heads.LABELS:
         _reach(whole)
-    return Outline(whole, starts, variables)
+    return Outline(whole, starts, variables, is_complete=not waiting)
 
 
 def _reach(owner: Definition) -> None:

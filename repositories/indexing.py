@@ -39,6 +39,7 @@ class Tally:
     unchanged: int = 0
     removed: int = 0
     skipped: Counter[Reason] = field(default_factory=Counter)
+    partly_outlined: int = 0
     failed: int = 0
     errors: list[dict[str, str]] = field(default_factory=list)
 
@@ -59,6 +60,7 @@ class Tally:
             "unchanged": self.unchanged,
             "removed": self.removed,
             "skipped": {str(reason): n for reason, n in sorted(self.skipped.items())},
+            "partly_outlined": self.partly_outlined,
             "failed": self.failed,
             "errors": self.errors,
             "seconds": round(seconds, 1),
@@ -182,6 +184,7 @@ class Run:
             search.store_many(passages.DOMAIN, repository.project_id, prepared)
         self._tally.added += len(new)
         self._tally.changed += len(rows) - len(new)
+        self._tally.partly_outlined += sum(not indexed.is_complete for indexed in batch)
 
     def _row(self, repository: Repository, indexed: Indexed) -> SourceFile:
         source = indexed.source

@@ -61,6 +61,9 @@ class RepositoryStatus(Result):
     unchanged: int = 0
     removed: Annotated[int, Field(description="Files deleted, renamed or newly excluded")] = 0
     skipped: Annotated[dict[str, int], Field(description="Skipped files by reason")] = {}
+    partly_outlined: Annotated[
+        int, Field(description="Files added or changed whose definitions took too long to find all")
+    ] = 0
     failed: Annotated[int, Field(description="Files that could not be read")] = 0
     errors: Annotated[list[FileError], Field(description="The first hundred of these")] = []
     seconds: Annotated[float, Field(description="Duration of the run in seconds")] = 0

@@ -28,6 +28,7 @@ class Indexed:
     language: str
     symbols: list[str]
     prepared: search.Prepared
+    is_complete: bool
 
 
 def _ignore(_: str) -> None:
@@ -54,7 +55,9 @@ def index(source: SourceText, digest: str, report: Callable[[str], None] = _igno
             report(source.path)
             yield _part(source.path, chunk)
 
-    return Indexed(source, digest, language, names.known_as(cut.symbols), search.cut_parts(parts()))
+    prepared = search.cut_parts(parts())
+    symbols = names.known_as(cut.symbols)
+    return Indexed(source, digest, language, symbols, prepared, cut.is_complete)
 
 
 def _part(path: str, chunk: Chunk) -> search.Part:

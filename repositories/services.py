@@ -381,9 +381,9 @@ def summary(state: State) -> list[str]:
     lines = [
         f"{state.repository}: {state.files} files are indexed",
         ", ".join(f"{report.get(what, 0)} {what}" for what in COUNTED_FIELDS),
+        *([f"skipped: {', '.join(skipped)}"] if skipped else []),
+        *([f"partly outlined: {n}"] if (n := report.get("partly_outlined")) else []),
     ]
-    if skipped:
-        lines.append(f"skipped: {', '.join(skipped)}")
     if report.get("failed"):
         lines.append(f"could not be read: {report['failed']}")
         lines += [f"  {problem['path']}: {problem['error']}" for problem in report["errors"]]

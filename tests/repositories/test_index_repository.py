@@ -16,7 +16,7 @@ from contextd.callers import Caller
 from contextd.conversations import Alone
 from contextd.errors import Busy, Internal
 from contextd.models import Job
-from repositories import awaiting, services
+from repositories import awaiting, grammar, services
 from repositories.models import Repository
 from tests.clients import MODERN_VERSION, over_http, structure_of
 from tests.contextd import test_mcp_tasks as tasks
@@ -282,6 +282,20 @@ def test_the_command_shows_what_was_found(
     assert "skipped: 1 excluded, 1 lock_file" in printed.out
     assert "2/2" not in printed.out
     assert "Indexing" in printed.err
+
+
+def test_files_without_all_of_their_definitions_are_counted(
+    transactional_db: None,
+    shop: Folder,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(grammar, "MAX_SECONDS", 0)
+
+    call_command("index_repo", str(shop.path))
+
+    assert "partly outlined: 3" in capsys.readouterr().out
+    assert Repository.objects.get().report["partly_outlined"] == 3
 
 
 def as_served(environment: Mapping[str, str]) -> Mapping[str, str]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 
 import pytest
 
@@ -150,3 +151,15 @@ def test_a_walk_that_takes_too_long_ends(monkeypatch: pytest.MonkeyPatch) -> Non
     found = chunking.cut("def a():\n    pass\n" * 1000, "python")
     assert found.symbols == []
     assert found.chunks[-1].last_line == 2000
+    assert not found.is_complete
+
+
+def test_other_work_of_the_machine_takes_no_time_from_a_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hours = count(step=3600)
+    monkeypatch.setattr("time.monotonic", lambda: next(hours))
+
+    found = chunking.cut("def a():\n    pass\n" * 1000, "python")
+
+    assert (found.symbols, found.is_complete) == (["a"], True)
