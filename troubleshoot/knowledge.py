@@ -148,7 +148,7 @@ def read(folder: Path = FOLDER) -> Knowledge:
     complaints += [wrong for written in patterns for wrong in _within(written)]
     complaints += [*_duplicate_ids(patterns, shipped), *_unknown_rivals(patterns, known)]
     if is_shipped:
-        complaints += _without_references(patterns)
+        complaints += _incomplete(patterns)
     return Knowledge(patterns, sorted(set(complaints)))
 
 
@@ -275,11 +275,14 @@ def _unknown_rivals(patterns: Iterable[Written], known: Set[str]) -> Iterator[Co
                 yield written.complaint(f"confused_with names no other pattern: {rival.id}", *place)
 
 
-def _without_references(patterns: Iterable[Written]) -> Iterator[Complaint]:
-    """Find shipped patterns that name no page where the reader can check what they say."""
+def _incomplete(patterns: Iterable[Written]) -> Iterator[Complaint]:
+    """Find shipped patterns without a page to check what they say, or without a rival."""
     for written in patterns:
         if not written.entry.references:
             reason = "references is empty: add a page of the tool's official documentation"
+            yield written.complaint(reason, "id")
+        if not written.entry.confused_with:
+            reason = "confused_with is empty: add a pattern with nearly the same output"
             yield written.complaint(reason, "id")
 
 

@@ -190,14 +190,19 @@ def test_rivals_may_ship_or_have_mistakes_of_their_own(complaints: Complaints) -
         assert [line.partition(" ")[0] for line in reported] == ["1.yaml:4:"]
 
 
-def test_a_shipped_pattern_needs_a_reference(
+def test_a_shipped_pattern_needs_a_reference_and_a_rival(
     complaints: Complaints, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    referring = ENTRY.replace("disk-full", "other") + "  references: [https://example.com/disks]\n"
-    reason = "references is empty: add a page of the tool's official documentation"
+    rival = "  confused_with: [{id: disk-full, tell: it is not}]\n"
+    whole = ENTRY.replace("disk-full", "other") + rival
+    whole += "  references: [https://example.com/disks]\n"
+    reasons = [
+        "confused_with is empty: add a pattern with nearly the same output",
+        "references is empty: add a page of the tool's official documentation",
+    ]
     monkeypatch.setattr(knowledge, "FOLDER", tmp_path)
 
-    assert complaints.about(ENTRY, referring) == [f"0.yaml:1: {reason}"]
+    assert complaints.about(ENTRY, whole) == [f"0.yaml:1: {reason}" for reason in reasons]
 
 
 def test_folders_are_read_to_the_bottom(complaints: Complaints, tmp_path: Path) -> None:
