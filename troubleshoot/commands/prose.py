@@ -51,13 +51,15 @@ _END = re.compile(
 # --force`.
 _VERB = r"(?=[a-z]{0,20}[aeiouy])[a-z]{0,20}[a-rt-z]s"
 _SUBJECT = re.compile(
-    rf"(?:sudo +)?\S+(?:(?= +{_VERB} +(?!and |or |then )[\w-])| +[a-z]+(?= +{_VERB} +-))"
+    r"(?:sudo +)?\S+(?: +(?:version +)?v?\d+(?:\.\d+)+)?"
+    rf"(?:(?= +{_VERB} +(?!and |or |then )[\w-])| +[a-z]+(?= +{_VERB} +-))"
 )
-# A command directly behind these words is one not to run. In "if the tests do not run" it is not
-# a warning, so that "do not" has to begin a clause.
+# A command directly behind these words is one not to run, or that ran by itself. In "if the tests
+# do not run" it is not a warning, so that "do not" has to begin a clause.
 _WARNING = re.compile(
     r"(?:\b[Nn]ever|(?:(?:^|[^\w\s])\s*|\n|\b(?:please|and|but|so|you) +)[Dd]o(?:n't| +not)"
-    r"|\b[Aa]void|\b[Ii]nstead of|\b[Rr]ather than|\b(?P<without>[Ww]ithout)|\becho|\bprintf)"
+    r"|\b[Aa]void|\b[Ii]nstead of|\b[Rr]ather than|\b(?P<without>[Ww]ithout)|\becho|\bprintf"
+    r"|\b(?:job|script|hook|timer) +ran)"
     r"(?: +(?:run|running|use|using|execute|executing|call|calling|ever|do|doing|a|an|the)){0,3}"
     r" +[\"'`]?$"
 )
@@ -71,7 +73,9 @@ _STATEMENT_VERB = re.compile(
 _CLAUSE_BEGINS = re.compile(r"(?:^|[^\w\s]|\n|\b(?:ran|run|running|execut(?:e|ed|ing)))[ \t]*$")
 _QUOTE = re.compile('["\u201d]')
 _NOT_NEEDED = re.compile(
-    r"(?:\S+ +){1,4}(?:is|was|would be) +(?:not|never|no longer|unnecessary|dangerous|wrong)\b"
+    r"(?:(?:\S*[^\s.,;:!?]|\.) +){1,4}(?:is|was|would be) +(?:not|never|no longer|unnecessary"
+    r"|dangerous|wrong|refused|rejected)\b"
+    r"|kill +-\w+ +by +the\b"
 )
 _FENCE = re.compile(r" *(```+|~~~+)")
 _INLINE = re.compile(r"`([^`\n]+)`")
