@@ -40,7 +40,7 @@ def rate(
     project_path: str | None,
     git_remote: str | None,
 ) -> Rated:
-    """Record feedback; a repetition counts once, and a changed rating replaces the former."""
+    """Record feedback; of each hypothesis the last one replaces the former."""
     if save:
         _may_save(caller, fixed_by)
     with limits.transaction():

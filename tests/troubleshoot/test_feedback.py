@@ -53,6 +53,14 @@ def test_said_twice_it_counts_once_and_may_be_taken_back(call: Call, session: st
     assert counts("disk-full") == (0, 1)
 
 
+def test_another_hypothesis_has_a_rating_of_its_own(call: Call, session: str) -> None:
+    for hypothesis in ("disk-full", "inodes-gone"):
+        call("troubleshoot_feedback", session_id=session, hypothesis=hypothesis, worked=True)
+    call("troubleshoot_feedback", session_id=session, hypothesis="disk-full", worked=False)
+
+    assert (counts("disk-full"), counts("inodes-gone")) == ((0, 1), (1, 0))
+
+
 def test_a_rating_of_a_pattern_that_was_made_anew_may_be_taken_back(
     call: Call, session: str
 ) -> None:
