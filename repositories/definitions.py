@@ -52,8 +52,14 @@ type_definition annotation_type_declaration module module_definition mod_item
 namespace_declaration namespace_definition internal_module macro_definition contract_declaration
 library_declaration modifier_definition subroutine_declaration_statement type_binding
 module_binding message service rpc object_type_definition interface_type_definition
-input_object_type_definition enum_type_definition create_table create_function create_view
-decl_function
+input_object_type_definition enum_type_definition scalar_type_definition union_type_definition
+directive_definition operation_definition object_type_extension interface_type_extension
+input_object_type_extension enum_type_extension union_type_extension decl_function
+getter_signature setter_signature mixin_application_class mixin_declaration extension_declaration
+extension_type_declaration class_statement enum_statement class_method_definition method_elem
+delegate_declaration file_scoped_namespace_declaration typealias_declaration macro_declaration
+protocol_function_declaration event_definition error_declaration user_defined_type_definition
+given_definition alias_declaration concept_definition
 """
 DEFINITIONS = frozenset(_DEFINITIONS.split())
 _THINGS = """
@@ -72,12 +78,13 @@ FUNCTIONS = frozenset(
 _WRAPPERS = """
 decorated_definition export_statement template_declaration lexical_declaration
 variable_declaration type_declaration ambient_declaration declaration_list
-value_definition type_definition
+value_definition type_definition method_signature
 """
 WRAPPERS = frozenset(_WRAPPERS.split())
 _NAMES = """
 identifier type_identifier simple_identifier field_identifier property_identifier constant name
-function_name message_name service_name enum_name rpc_name object_reference word variable_name
+function_name simple_name message_name service_name enum_name rpc_name object_reference word
+variable_name
 """
 NAMES = frozenset(_NAMES.split())
 # JavaScript also binds functions to properties: `exports.go = () => 1`, `{go: function () {}}`.
@@ -85,7 +92,10 @@ SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 ASSIGNMENTS = {"assignment_expression": ("left", "right"), "pair": ("key", "value")}
 # Languages in which every definition is a call or a block.
 GENERAL = {"elixir": "call", "hcl": "block", "terraform": "block"}
-CALLS_THAT_DEFINE = {"def", "defp", "defmodule", "defmacro", "defprotocol", "defimpl"}
+_CALLS_THAT_DEFINE = """
+def defp defmodule defmacro defmacrop defprotocol defimpl defdelegate defguard defguardp
+"""
+CALLS_THAT_DEFINE = frozenset(_CALLS_THAT_DEFINE.split())
 
 _RECEIVER = re.compile(r"(\w+)\s*(?:\[[^\]]*\])?\s*,?\s*\)$")
 """Matches the receiver type of a Go method."""
@@ -103,11 +113,18 @@ def reader(root: "Node", language: str) -> Callable[["Node"], tuple[str, str]]:
     def by_head(node: "Node") -> tuple[str, str]:
         if not heads.of_type(node.type, language):
             return "", ""
-        at = node.start_byte - offset
+        at, end = node.start_byte - offset, node.end_byte - offset
+        if node.type == heads.NAMED_AT_END.get(language):
+            at = max(at, end - heads.MAX_CHARACTERS // 2)
+            return heads.read(node.type, code[at:end].decode(errors="replace"), language)
         begins = code[at : at + heads.MAX_CHARACTERS].decode(errors="replace")
         return heads.read(node.type, begins, language)
 
-    return by_head
+    def by_either(node: "Node") -> tuple[str, str]:
+        name, variable = by_head(node)
+        return (name, variable) if name or variable else (_name(node, language), "")
+
+    return by_either if language in LISTED else by_head
 
 
 def _defines(node: "Node", language: str) -> bool:
@@ -133,7 +150,10 @@ def _name(node: "Node", language: str) -> str:
         return _name_in_call(node)
     if node.type == "block":  # HCL, such as `resource "aws_instance" "web"`
         return text_of(node).partition("{")[0].replace('"', "").strip()
-    named = node.child_by_field_name("name") or _declared(node) or node.child_by_field_name("type")
+    named = node.child_by_field_name("name")
+    if named is None and language == "haskell":  # the type of a function
+        return ""
+    named = named or _declared(node) or node.child_by_field_name("type")
     if named is None:
         named = next((c for c in node.named_children if _is_name(c, language)), None)
     name = text_of(named).partition("(")[0].strip() if named else ""
@@ -162,8 +182,9 @@ def _assigned_name(node: "Node") -> str:
 def _declared(node: "Node") -> "Node | None":
     """Unwrap a C declarator: pointers, parameters and brackets enclose the name."""
     inner = node.child_by_field_name("declarator")
-    while inner is not None and (deeper := inner.child_by_field_name("declarator")):
-        inner = deeper
+    while inner is not None and inner.type.endswith("_declarator"):
+        deeper = inner.child_by_field_name("declarator")
+        inner = deeper or (inner.named_children[-1] if inner.named_children else None)
     return inner
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from contextd import syntax
 from contextd.syntax import TooHard
 from repositories import definitions, heads
-from repositories.definitions import BINDINGS, LISTED, NAMES, WRAPPERS
+from repositories.definitions import BINDINGS, LISTED, NAMES, PATTERNED, WRAPPERS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -27,7 +27,8 @@ const_spec var_spec const_item static_item const_element preproc_def preproc_fun
 declaration field_declaration property_declaration val_definition var_definition
 variable_assignment static_final_declaration constant_declaration const_declaration
 const_statement const_declarator const_definition variable_statement manifest_declarator
-declarator global_declaration global_var_declarations
+declarator global_declaration global_var_declarations initialized_identifier
+constant_variable_declaration state_variable_declaration
 """
 VARIABLES = frozenset(_VARIABLES.split())
 # These may contain one of the above, even on a single line.
@@ -35,11 +36,15 @@ _DECLARING = """
 expression_statement const_declaration var_declaration var_spec_list field_declaration
 variable_declaration lexical_declaration export_statement declaration_command class_body
 field_declaration_list declaration_list declaration static_final_declaration_list block
-assignment_expression object statement manifest_constant
+assignment_expression object statement manifest_constant initialized_identifier_list
+definition type_system_definition type_definition type_system_extension type_extension
+executable_definition ERROR class_definition class_declarations protocol_body interface_type
+struct_type
 """
 DECLARING = frozenset(_DECLARING.split())
 DECLARATORS = frozenset({"init_declarator", "pointer_declarator", "array_declarator"})
 LISTS = frozenset({"pattern_list", "tuple_pattern", "variable_list", "variable_declaration"})
+VALUES = NAMES - {"type_identifier"}
 _LOCAL = re.compile(
     r"function|method|lambda|arrow|closure|constructor|subroutine|accessor|clause"
     r"|procedure|subprogram|task|unittest"
@@ -50,6 +55,7 @@ _MAY_DECLARE = re.compile(
 )
 # In these languages, variables are local inside of such nodes only.
 CLOSED = {"gn": "block", "nix": "binding", "ninja": "body", "scss": "rule_set"}
+BODIES = frozenset({"block", "compound_statement", "declaration_list"})
 MEMBERS = "type_extension_elements"
 """Members of a type in F#, often on a single line."""
 _SCOPE = re.compile(r"module|package|namespace|class|architecture|program")
@@ -101,7 +107,7 @@ def outline(text: str, language: str) -> Outline:
         return Outline(whole, starts, is_complete=False)
     read = definitions.reader(root, language)
     variables: list[str] = []
-    owner = whole
+    owner, beside = whole, _Beside(whole, language)
     if root.type in heads.ROOTS and (named := _definition(root, whole, read(root)[0])):
         whole.children.append(named)
         owner = named
@@ -109,11 +115,13 @@ def outline(text: str, language: str) -> Outline:
     until = time.thread_time() + MAX_SECONDS
     while waiting and time.thread_time() < until:
         node, depth, owner, is_local = waiting.pop()
+        owner = beside.owner_of(node, owner, depth)
         starts.setdefault(node.start_point[0], depth)
         name, variable = read(node)
         defined = _definition(node, owner, name)
         if defined:
             owner.children.append(defined)
+            beside.add(node, defined, depth)
         elif not is_local:
             variables += [owner.qualify(variable)] if variable else _variables(node, owner)
         if _is_open(node, language, is_local, bool(defined)):
@@ -122,6 +130,7 @@ def outline(text: str, language: str) -> Outline:
             waiting += [(child, depth + 1, defined or owner, is_local) for child in inside]
     if language in heads.LABELS:
         _reach(whole)
+    beside.end(whole.last)
     return Outline(whole, starts, variables, is_complete=not waiting)
 
 
@@ -133,6 +142,35 @@ def _reach(owner: Definition) -> None:
         child.last = max(child.last, owner.last)
     for child in owner.children:
         _reach(child)
+
+
+class _Beside:
+    """Finds the definition of a node that follows it, instead of being inside."""
+
+    def __init__(self, whole: Definition, language: str) -> None:
+        self._whole, self._is_dart = whole, language == "dart"
+        self._opened: Definition | None = None
+
+    def owner_of(self, node: "Node", owner: Definition, depth: int) -> Definition:
+        """Return the definition to which the node belongs; `owner` is the one around it."""
+        if self._is_dart and node.type == "function_body" and owner.children:
+            signature = owner.children[-1]
+            signature.last = max(signature.last, node.end_point[0])
+            return signature
+        if depth == 0 and node.type in heads.OPENING:
+            self.end(node.start_point[0] - 1)
+        return self._opened or owner if owner is self._whole else owner
+
+    def add(self, node: "Node", defined: Definition, depth: int) -> None:
+        """Let a package without a body begin, if the node is one."""
+        if depth == 0 and node.type in heads.OPENING:
+            self._opened = None if node.named_children[-1].type in BODIES else defined
+
+    def end(self, last: int) -> None:
+        """End the current package at that line."""
+        if self._opened:
+            self._opened.last = max(self._opened.last, last)
+        self._opened = None
 
 
 def _is_open(node: "Node", language: str, is_local: bool, is_definition: bool) -> bool:
@@ -150,7 +188,7 @@ def _is_closed(node: "Node", language: str, is_definition: bool) -> bool:
     """Return whether variables inside are local."""
     if node.type == CLOSED.get(language) or (language not in CLOSED and _LOCAL.search(node.type)):
         return True
-    return is_definition and language in heads.LANGUAGES and not _SCOPE.search(node.type)
+    return is_definition and language not in LISTED | PATTERNED and not _SCOPE.search(node.type)
 
 
 def _variables(node: "Node", owner: Definition) -> Iterator[str]:
@@ -181,7 +219,7 @@ def _bound(node: "Node") -> Iterator[str]:
             for target in targets:
                 yield from _identifiers(target)
             return
-    named = (child for child in node.named_children if child.type in NAMES | LISTS)
+    named = (child for child in node.named_children if child.type in VALUES | LISTS)
     if first := next(named, None):
         yield from _identifiers(first)
 

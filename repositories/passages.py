@@ -11,7 +11,7 @@ from repositories.chunking import Chunk
 from repositories.reading import SourceText
 
 DOMAIN = "file"
-VERSION = 4
+VERSION = 5
 """Increase this when passages or symbols of files change: the next run indexes all again."""
 
 MAX_PATH_CHARACTERS = 100

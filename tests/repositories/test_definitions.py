@@ -102,6 +102,43 @@ def test_what_follows_a_label_belongs_to_it(language: str) -> None:
     assert chunks[-1].symbols == (SAMPLES[language]["symbols"][-1],)
 
 
+def test_the_body_of_a_method_in_dart_belongs_to_it() -> None:
+    statements = "    print('A line that is repeated.');\n" * 80
+    method = f"  void build(Context context) {{\n{statements}  }}\n\n"
+    text = f"class Cart {{\n{method}  int size() => 1;\n}}\n"
+
+    chunks = chunking.cut(text, "dart").chunks
+
+    assert [chunk.symbols for chunk in chunks[1:-1]] == [("Cart.build",)] * (len(chunks) - 2)
+    assert chunks[-1].symbols == ("Cart.size", "Cart")
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "line", "second"),
+    [
+        ("perl", "package A;", "go();", "package B;"),
+        ("perl", "package A;", "go();", "package B { go(); }"),
+        ("php", "<?php namespace A;", "go();", "namespace B;"),
+        ("csharp", "namespace A;", "class C { }", ""),
+        ("haskell", "module A where", "c = 1", ""),
+        ("erlang", "-module(A).", "-compile(c).", ""),
+    ],
+)
+def test_what_follows_a_package_without_a_body_belongs_to_it(
+    language: str, first: str, line: str, second: str
+) -> None:
+    text = f"{first}\n" + f"{line}\n" * 300 + f"{second}\n"
+
+    chunks = chunking.cut(text, language).chunks
+
+    owned = [
+        chunk for chunk in chunks if line in chunk.text and second not in chunk.text.split("\n")
+    ]
+    assert len(owned) > 2
+    assert all(chunk.symbols[0].startswith("A") for chunk in owned)
+    assert not second or chunks[-1].symbols[-1] == "B"
+
+
 def test_latex_is_cut_at_its_sections_and_its_commands_are_known() -> None:
     text = SAMPLES["latex"]["text"].replace("Hello.\n", "Hello.\n" * 150)
 

@@ -51,6 +51,13 @@ CODE = [
     ("ocaml", "", "let a b = ", ""), ("bash", "", "a=1;", ""),
     ("sql", "", "create table a (b int);", ""), ("scss", "", "a { ", ""), ("asm", "", "a:\n", ""),
     ("make", "", "a: b\n", ""), ("nix", "{ ", "a = { ", "}"), ("lua", "a = ", "{", ""),
+    ("dart", "class A {\n", " int a() => 1;\n", "}"),
+    ("haskell", "module A where\n", "a = 1\n", ""),
+    ("perl", "", "package A;\n", ""), ("perl", "package A;\n", "sub a { 1 }\n", ""),
+    ("php", "<?php\n", "namespace A;\n", ""), ("graphql", "", "scalar A\n", ""),
+    ("sql", "", "create procedure a() as b;\n", ""), ("groovy", "", "A(int b) { }\n", ""),
+    ("powershell", "class A {\n", " [int] B() { }\n", "}"), ("erlang", "", "a() -> b.\n", ""),
+    ("verilog", "typedef struct { ", "int a; ", "} b;"), ("c", "typedef int ", "(", "a);"),
 ]  # fmt: skip
 
 
