@@ -189,6 +189,11 @@ def cancel(job_id: int) -> None:
     _cancel(Job.objects.filter(pk=job_id))
 
 
+def cancel_all(task_name: str, key: str) -> None:
+    """Cancel the open jobs of that task and key."""
+    _cancel(Job.objects.filter(task=task_name, key=key))
+
+
 def withdraw(job_id: int) -> None:
     """Withdraw one request for the job; without any request left, it is cancelled."""
     job = Job.objects.filter(pk=job_id)

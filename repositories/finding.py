@@ -38,6 +38,10 @@ MAX_EXACT = 20
 """Maximum files that define a name; a more common name does not help to locate anything."""
 
 MAX_EXACT_COPIES = 200
+NOTHING_INDEXED = (
+    "There are no indexed files to search: index_repository indexes a folder; paths, languages "
+    "and project_path limit the search."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +202,15 @@ def _as_posix(expression: str) -> str:
     """Adapt an expression to PostgreSQL: no named groups, and `[:` starts a character class."""
     expression = expression.replace("?P<ps_d>", "?:")
     return re.sub(r"(?<!\\)\[([:.=])", r"[\\\1", expression)
+
+
+def notice_of_none(scope: Scope, globs: Sequence[str]) -> str:
+    """Explain why the scope has no files."""
+    folders = [repository.path for repository in indexed_in(scope.projects)]
+    for glob in globs:
+        if folder := next((f for f in folders if glob.lstrip("!").startswith(f"{f}/")), None):
+            return f"No file matches: paths are within a repository, so omit {folder}."
+    return NOTHING_INDEXED
 
 
 def known_languages(names: Sequence[str]) -> Sequence[str]:

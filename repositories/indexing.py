@@ -173,9 +173,10 @@ class Run:
         with limits.transaction():
             self._hold.keep()
             # Lock it, since its project may be merged into another one.
-            repository = Repository.objects.select_for_update(no_key=True).get(
-                pk=self._repository.pk
-            )
+            locked = Repository.objects.select_for_update(no_key=True)
+            repository = locked.filter(pk=self._repository.pk).first()
+            if repository is None:
+                raise Stopped
             rows = [self._row(repository, indexed) for indexed in batch]
             new = [row for row in rows if not row.pk]
             SourceFile.objects.bulk_update([row for row in rows if row.pk], CHANGING)

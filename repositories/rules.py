@@ -116,7 +116,9 @@ _CLASS = re.compile(r"\[:(\w+):\]")
 
 HEAD_CHARACTERS = 2000
 _GENERATED = re.compile(
-    r"^\W{0,20}(?:this file is )?(?:automatically )?@generated(?![\w/'\"-])"
+    # Not an annotation above a method, or without the name of a generator.
+    r"^(?![^\S\n]+(?-i:@G)|(?-i:@Generated)(?!\())"
+    r"[^\w\n]{0,20}(?:this file is )?(?:automatically )?@generated(?![\w/'\"-])"
     r"|\bcode generated\b.{0,80}\bdo not edit"
     r"|\b(?:auto-?generated|generated automatically|automatically generated)\b[^\n]{0,80}"
     r"(?:do not|don't) (?:edit|modify|change)",

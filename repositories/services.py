@@ -22,10 +22,6 @@ from repositories.selection import MAX_GLOB_CHARACTERS as MAX_GLOB_CHARACTERS
 DOMAIN = passages.DOMAIN
 TASK = "repositories.tasks.index"
 PREVIEW_CHARACTERS = 300
-NOTHING_INDEXED = (
-    "There are no indexed files to search: index_repository indexes a folder; paths, languages "
-    "and project_path limit the search."
-)
 MAX_BYTES = 10 * 1024 * 1024
 ASKED = ["include_patterns", "exclude_patterns", "max_file_size"]
 KEPT_FIELDS = ["project", *ASKED]
@@ -286,18 +282,17 @@ def remove(caller: Caller, path: str) -> int:
 
 def forget(repository: Repository) -> int:
     """Cancel a run first, so that it cannot restore anything; then delete all."""
-    for job in Job.objects.open().filter(task=TASK, key=str(repository.pk)):
-        jobs.cancel(job.pk)
-    number = 0
+    key, number = str(repository.pk), 0
+    jobs.cancel_all(TASK, key)
     while keys := list(repository.files.values_list("pk", flat=True)[: indexing.FORGOTTEN_AT_ONCE]):
         with limits.transaction():
             indexing.forget_files(keys)
         number += len(keys)
     with limits.transaction():
         Repository.objects.select_for_update().filter(pk=repository.pk).first()
-        # A run may have begun meanwhile.
         indexing.forget_files(late := list(repository.files.values_list("pk", flat=True)))
         repository.delete()
+    jobs.cancel_all(TASK, key)  # one may have begun meanwhile
     return number + len(late)
 
 
@@ -320,7 +315,7 @@ def find(
         return Matches([], f"No project is known for {place}; index_repository creates one.")
     found = finding.find(query, scope, limit)
     if not found.matches and not scope.candidates.exists():
-        found = replace(found, notice=NOTHING_INDEXED)
+        found = replace(found, notice=finding.notice_of_none(scope, paths))
     notes.answered(DOMAIN, found.answers)
     return found
 

@@ -3,13 +3,14 @@
 from typing import Any
 
 import pytest
+from django.db.models.signals import post_delete
 
-from contextd import pipeline
+from contextd import jobs, pipeline
 from contextd.errors import Invalid, NotFound
 from contextd.models import Job, Project
 from contextd.projects import merge
 from contextd.search.models import Collection, Passage, Posting
-from repositories import services
+from repositories import indexing, services
 from repositories.models import Repository, SourceFile
 from tests.conftest import Call, StrangerTo
 from tests.repositories.conftest import Folder, Index, found
@@ -57,6 +58,35 @@ def test_a_run_that_is_on_its_way_ends_with_its_repository(
 
     assert Job.objects.get(pk=started.job_id).state == Job.State.CANCELLED
     assert SourceFile.objects.count() == 0
+
+
+def test_a_run_that_begins_while_its_repository_is_removed_ends(shop: Folder, call: Call) -> None:
+    def begin(instance: Repository, **_: object) -> None:
+        services.submit(instance, "tester", queued=False)
+
+    post_delete.connect(begin, Repository)
+    try:
+        call("repository_remove", path=str(shop.path))
+    finally:
+        post_delete.disconnect(begin, Repository)
+
+    assert set(Job.objects.values_list("state", flat=True)) == {"done", "cancelled"}
+
+
+def test_a_run_without_its_repository_stores_and_reports_nothing(
+    shop: Folder, call: Call, caplog: pytest.LogCaptureFixture
+) -> None:
+    shop.write({"c.py": "def airship():\n    return 1\n"})
+    repository = Repository.objects.get()
+    started = services.submit(repository, "tester", queued=False)
+    hold = jobs._take(started.job_id)
+    Repository.objects.all().delete()
+
+    assert hold
+    with pytest.raises(jobs.Stopped):
+        indexing.run(repository, hold)
+    assert SourceFile.objects.count() == 0
+    assert "indexing c.py" not in caplog.text
 
 
 def test_status_needs_to_know_of_what(call: Call) -> None:

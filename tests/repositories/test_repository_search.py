@@ -130,6 +130,13 @@ def test_a_glob_that_is_none_is_named(call: Call) -> None:
         call("repository_search", query="x", paths=["!"])
 
 
+def test_paths_that_begin_with_the_folder_are_explained(shop: Folder, call: Call) -> None:
+    answer = call("repository_search", query="order", paths=[f"{shop.path}/src/**"])
+
+    assert answer.results == []
+    assert answer.notice == f"No file matches: paths are within a repository, so omit {shop.path}."
+
+
 def test_a_language_that_there_is_not_is_named(call: Call) -> None:
     with pytest.raises(Invalid, match="unknown languages: klingon; known are: actionscript, ada"):
         call("repository_search", query="x", languages=["python", "klingon"])
