@@ -156,7 +156,7 @@ class Methods:
         if found and (found.asked.method, found.asked.name) == (asked.method, asked.name):
             found.answer(replies, refusal)
             return found
-        if replies or refusal:
+        if call.requestState or replies or refusal:
             raise failures.unavailable("the call that asked has ended; make it again")
         return self._exchanges.begin(asked, self._supervisor.perform)
 

@@ -84,6 +84,27 @@ def test_a_client_that_answers_nothing_is_told_to_the_upstream(
     assert "new:ask_model asks something: your client does not answer sampling" in str(new.content)
 
 
+@pytest.mark.parametrize("command", [[sys.executable, MISBEHAVING], MODERN])
+def test_a_reply_to_a_call_that_has_ended_makes_no_second_call(
+    server: Server, add: Add, command: list[str]
+) -> None:
+    add(command=command)
+
+    async def use() -> tuple[Any, Any]:
+        async with answering(server, MODERN_VERSION) as client:
+            call: Any = client.session.call_tool
+            asked = await call("odd__ask_person", {}, allow_input_required=True)
+            replies = dict.fromkeys(asked.input_requests, types.ElicitResult(action="decline"))
+            retry = {"input_responses": replies, "allow_input_required": True}
+            first = await call("odd__ask_person", {}, **retry)
+            return first, await call("odd__ask_person", {}, **retry)
+
+    first, second = asyncio.run(use())
+
+    assert structure_of(first)["action"] == "decline"
+    assert "the call that asked has ended; make it again" in text_of(second)
+
+
 def test_where_nobody_can_be_asked_the_upstream_is_told(add: Add, call: Call) -> None:
     add()
 
