@@ -216,7 +216,7 @@ class Environment(BaseSettings):
     )
     rest_rate: RequestRate = Field(
         "200/s",
-        description="Requests of one user to `/api/v1/`, and messages of one user to `/mcp` in "
+        description="Requests of one user to `/api/v1/` and to `/mcp` in "
         "each server process; operations have lower limits.",
     )
     dashboard_rate: RequestRate = Field(

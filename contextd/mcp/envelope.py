@@ -33,16 +33,21 @@ async def opened(scope: Scope, receive: Receive) -> Receive:
 
 
 async def checked(receive: Receive) -> tuple[Receive, int]:
-    """Refuse a body that is not a message; return a `receive` and the number of messages.
+    """Refuse a body that is not a message; return a `receive` and the number of requests.
 
     A batch passes; its messages are checked later.
     """
     body = await read(receive)
     content = parsed(body)
     if isinstance(content, list):
-        return unread(body, receive), len(content)
+        return unread(body, receive), sum(map(is_request, content))
     message_in(content)
-    return unread(body, receive), 1
+    return unread(body, receive), int(is_request(content))
+
+
+def is_request(content: Any) -> bool:
+    """Return whether it expects an answer; notifications and replies have no id or no method."""
+    return isinstance(content, dict) and "id" in content and "method" in content
 
 
 def check_headers(scope: Scope) -> None:

@@ -36,7 +36,7 @@ class Endpoint:
         # Separate from the workers of calls, whose full queue must not look like an invalid token.
         self._lookups = Workers(LOOKUP_THREADS)
         self._admissions = Admissions(self._lookups)
-        self._messages = Buckets(rates.read(settings.CONTEXTD_REST_RATE))
+        self._requests = Buckets(rates.read(settings.CONTEXTD_REST_RATE))
         self._sessions: Sessions | None = None
 
     @asynccontextmanager
@@ -63,13 +63,15 @@ class Endpoint:
         try:
             check_method(scope)
             sender = await self._sender(scope)
-            scope, messages = {**scope, "user": sender}, 1
+            scope = {**scope, "user": sender}
+            # Replies, cancellations and the end of a session release what the client holds.
+            requests = 0 if scope["method"] == "DELETE" else 1
             if scope["method"] == "POST":
                 receive = await envelope.opened(scope, receive)
                 if is_of_session(scope):
-                    receive, messages = await envelope.checked(receive)
+                    receive, requests = await envelope.checked(receive)
             if settings.CONTEXTD_RATE_LIMITS:
-                self._messages.take(sender.principal.name, messages)
+                self._requests.take(sender.principal.name, requests)
         except ContextdError as error:
             await gate.refuse(scope, send, error)
         else:

@@ -85,7 +85,7 @@ async def test_a_bug_in_authentication_returns_only_a_reference(
     assert SECRET not in response.text
 
 
-async def test_messages_that_reach_no_operation_have_a_rate(
+async def test_requests_that_reach_no_operation_have_a_rate(
     settings: Settings, transactional_db: None
 ) -> None:
     settings.CONTEXTD_REST_RATE = "3/h"
@@ -110,6 +110,34 @@ async def test_messages_that_reach_no_operation_have_a_rate(
     assert refused.status_code == 429
     assert int(refused.headers["retry-after"]) > 1
     assert refused.json()["error"]["message"].startswith("too many requests")
+
+
+async def test_the_rate_refuses_no_reply_no_notification_and_no_end_of_a_session(
+    settings: Settings, transactional_db: None
+) -> None:
+    settings.CONTEXTD_REST_RATE = "1/h"
+    endpoint = Endpoint()
+    async with (
+        endpoint.running(),
+        httpx2.AsyncClient(
+            transport=httpx2.ASGITransport(endpoint),
+            base_url="http://localhost",
+            headers={"Accept": ACCEPT},
+        ) as http,
+    ):
+        opened = await http.post("/mcp", json=initialize("2025-03-26"))
+        session = {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
+        cancelled = {"method": "notifications/cancelled", "params": {"requestId": 7}}
+        sent = [{"id": 7, "result": {}}, {"id": 7, "error": {"code": 1, "message": ""}}, cancelled]
+        messages: list[Any] = [{"jsonrpc": "2.0", **message} for message in sent]
+        answers = [
+            await http.post("/mcp", json=message, headers=session)
+            for message in [*messages, messages, rpc("ping")]
+        ]
+        ended = await http.delete("/mcp", headers=session)
+
+    assert [answer.status_code for answer in answers] == [202, 202, 202, 202, 429]
+    assert ended.status_code == 200
 
 
 async def test_without_lifespan_events_it_says_what_is_missing() -> None:
