@@ -135,6 +135,9 @@ def resource(
             raise RuntimeError(f"the resource {template!r} is declared twice")
         pattern = pattern_of(template)
 
+        def is_contained(caller: Caller, uri: str) -> bool:
+            return contains(caller, [template], uri)
+
         @wraps(read)
         def handler(caller: Caller, request: ReadResource) -> Contents:
             check(caller, forms(template), request.uri)
@@ -149,7 +152,7 @@ def resource(
             mime_type=mime_type,
             pattern=pattern,
             reading=reader("resource", template, handler, ReadResource, Contents, timeout),
-            listing=listing_of(template, listed, timeout) if listed else None,
+            listing=listing_of(template, listed, timeout, is_contained) if listed else None,
         )
         return read
 
@@ -163,10 +166,14 @@ def relay(
     read: Callable[[Caller, ReadResource, Conversation], Awaitable[RelayedContents]],
     name_of: Callable[[str], str],
     listed: Lister,
+    is_readable: Callable[[Caller, str], bool],
     templates: Callable[[Caller], list[Listed]],
     timeout: float,
 ) -> None:
-    """Register addresses that other servers answer for; `read` checks the caller's permissions."""
+    """Register addresses that other servers answer for.
+
+    `read` checks the caller's permissions; `is_readable` says which of the listed it would pass.
+    """
     _registry[template] = Resource(
         template=template,
         title=title,
@@ -174,7 +181,7 @@ def relay(
         mime_type="text/plain",
         pattern=pattern_of(template),
         reading=reader("resource", template, read, ReadResource, RelayedContents, timeout),
-        listing=listing_of(template, listed, timeout),
+        listing=listing_of(template, listed, timeout, is_readable),
         relayed=RemoteResources(name_of, templates),
     )
 
@@ -227,13 +234,15 @@ def forms(template: str) -> tuple[str, str]:
     return _QUERY.sub("", template), template
 
 
-def listing_of(template: str, listed: Lister, timeout: float) -> Operation:
+def listing_of(
+    template: str, listed: Lister, timeout: float, is_readable: Callable[[Caller, str], bool]
+) -> Operation:
     @wraps(listed)
     def handler(caller: Caller, request: ListResources) -> Listing:
         found = listed(caller, offset=request.offset, limit=PAGE_SIZE + 1)
         has_more = len(found) > PAGE_SIZE
         return Listing(
-            resources=[one for one in found[:PAGE_SIZE] if contains(caller, [template], one.uri)],
+            resources=[one for one in found[:PAGE_SIZE] if is_readable(caller, one.uri)],
             next_offset=request.offset + PAGE_SIZE if has_more else None,
         )
 

@@ -128,6 +128,11 @@ def readable(address: str) -> Offer:
     return as_offer(UpstreamFeature(upstream=upstream, kind=Kind.RESOURCE, name=uri, definition={}))
 
 
+def is_listed(address: str) -> bool:
+    """Return whether clients see a resource with exactly this address."""
+    return UpstreamFeature.objects.offered(Kind.RESOURCE).filter(wire_name=address).exists()
+
+
 def listed(kind: Kind) -> list[dict[str, Any]]:
     """Return the definitions that clients see, under their canonical names or addresses."""
     key = discovery.key_of(kind)

@@ -125,8 +125,52 @@ def test_no_address_leads_past_the_globs_of_a_context(
 ) -> None:
     inside = replace(caller, entry=Entry(resources=("upstream://odd/file:///srv/public/*",)))
 
-    with pytest.raises(Invalid, match=r"^uri must not contain \. or \.\. between slashes$"):
+    with pytest.raises(Invalid, match=r"^uri must not contain \. or \.\. between slashes, unless"):
         pipeline.call_operation(resources.at(uri).reading, {"uri": uri}, inside)
+
+
+DOTTED = {"uri": "demo://./notes/../x", "name": "dotted"}
+DOTTED_ADDRESS = "upstream://odd/demo://./notes/../x"
+
+
+@pytest.mark.parametrize(
+    "globs", [("*",), ("upstream://*",), ("upstream://odd/*",), (DOTTED_ADDRESS,)]
+)
+def test_a_listed_address_with_dots_is_read_where_no_glob_could_be_passed(
+    add: Add, call: Call, caller: Caller, globs: tuple[str, ...]
+) -> None:
+    add()
+    call("odd:grow", tool="./notes/../x", kind="resources")
+    wait_for(UpstreamFeature.objects.offered(Kind.RESOURCE).filter(name=DOTTED["uri"]).exists)
+    inside = replace(caller, entry=Entry(resources=globs))
+
+    found = pipeline.call_operation(
+        resources.at(DOTTED_ADDRESS).reading, {"uri": DOTTED_ADDRESS}, inside
+    )
+
+    assert found.contents[0]["text"] == "what is at demo://./notes/../x"
+    assert DOTTED_ADDRESS in listed(inside)
+
+
+@pytest.mark.parametrize("glob", ["upstream://odd/demo://*", "upstream://odd/demo:*x"])
+def test_a_listed_address_with_dots_is_neither_listed_nor_read_by_a_glob(
+    upstream: Upstream, caller: Caller, glob: str
+) -> None:
+    offering.save_listing(upstream.pk, Kind.RESOURCE, [DOTTED, {**NOTE, "uri": "demo://x"}])
+    inside = replace(caller, entry=Entry(resources=(glob,)))
+
+    with pytest.raises(Invalid, match="must not contain"):
+        pipeline.call_operation(
+            resources.at(DOTTED_ADDRESS).reading, {"uri": DOTTED_ADDRESS}, inside
+        )
+    assert listed(inside) == ["upstream://odd/demo://x"]
+
+
+def test_an_unlisted_address_with_dots_is_not_read(upstream: Upstream, caller: Caller) -> None:
+    with pytest.raises(Invalid, match="must not contain"):
+        pipeline.call_operation(
+            resources.at(DOTTED_ADDRESS).reading, {"uri": DOTTED_ADDRESS}, caller
+        )
 
 
 @pytest.mark.parametrize(
