@@ -32,7 +32,7 @@ from gateway.errors import Lost
 from gateway.models import Isolation, Kind, Transport
 from gateway.rpc import Failed
 from gateway.services import Plan
-from gateway.supervision import concealing, failures, http, lists, transports
+from gateway.supervision import concealing, failures, http, lists, results, transports
 from gateway.supervision.exchange import Exchange, NotAnswered
 from gateway.supervision.liveness import MonitoredStream
 from gateway.supervision.processes import Tail
@@ -320,6 +320,8 @@ class Connection:
             if result.get("resultType") != "input_required":
                 return result
             questions = result.get("inputRequests") or {}
+            if problem := results.problem_of_questions(questions):
+                raise failures.broken(exchange.asked.name, problem, result)
             answered = {"inputResponses": await exchange.ask(questions) if questions else {}}
             if "requestState" in result:
                 answered["requestState"] = result["requestState"]
@@ -339,20 +341,30 @@ class Connection:
 
     async def _ask(self, method: str, params: BaseModel) -> Any:
         """Ask the caller; up to 2025-11-25 a question does not name the call it belongs to."""
-        if reason := self._reason_not_to_ask():
+        asking = self._asking()
+        if reason := self._reason_not_to_ask(asking):
             return ErrorData(code=INVALID_REQUEST, message=f"nobody can be asked: {reason}")
         raw = params.model_dump(by_alias=True, mode="json", exclude_none=True)
         try:
             question = {"method": method, "params": raw}
-            return (await self._exchanges[0].ask({"": question}))[""]
+            return (await asking[0].ask({"": question}))[""]
         except NotAnswered as refusal:
             return ErrorData(code=INVALID_REQUEST, message=str(refusal))
 
-    def _reason_not_to_ask(self) -> str:
+    def _asking(self) -> list[Exchange]:
+        """Return the calls that a new question may belong to.
+
+        A call whose question is open asks no other; it may wait in vain, for a client that is gone.
+        """
+        principals = {exchange.asked.principal for exchange in self._exchanges}
+        others = [exchange for exchange in self._exchanges if not exchange.is_waiting]
+        return others if others and len(principals) == 1 else self._exchanges
+
+    def _reason_not_to_ask(self, asking: Collection[Exchange]) -> str:
         """Return why it is unknown whose question it is, or an empty string."""
-        if not self._exchanges:
+        if not asking:
             return "no call is running"
-        if len(self._exchanges) > 1:
+        if len(asking) > 1:
             return "several calls use this connection"
         if self._has_given_up and self.plan.isolation == Isolation.SHARED:
             return "an earlier call of another caller may still be running"

@@ -13,6 +13,8 @@ from gateway.supervision import failures
 
 HELD_SECONDS = 300
 """Seconds the caller may take to answer."""
+MAX_WAITING = 16
+"""Calls of one principal that may wait for answers; fewer than an upstream has connections."""
 
 Questions = Mapping[str, Mapping[str, Any]]
 Replies = Mapping[str, Any]
@@ -59,7 +61,7 @@ class Exchange:
 
     def start(self, work: Work, when_done: Callable[[], None]) -> None:
         def end(_: object) -> None:
-            if self._replies and not self._replies.done():
+            if self._replies and self.is_waiting:
                 self._replies.set_exception(NotAnswered("the call that asked has ended"))
                 self._replies.exception()  # mark as retrieved, even if nobody waits
             self._turn.set()
@@ -88,6 +90,11 @@ class Exchange:
     @property
     def is_done(self) -> bool:
         return self._task is not None and self._task.done()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether its questions are open."""
+        return self._replies is not None and not self._replies.done()
 
     def _result_of(self, task: "asyncio.Task[dict[str, Any]]") -> dict[str, Any]:
         if task.cancelled():
@@ -176,8 +183,19 @@ class Exchanges:
         if exchange.is_done:
             self._open.pop(exchange.id, None)
         else:
-            self._open[exchange.id] = exchange
+            await self._keep(exchange)
         return outcome
+
+    async def _keep(self, exchange: Exchange) -> None:
+        """Keep it open; give up the oldest of the same principal that wait, if they are many."""
+        waiting = [
+            one
+            for one in self._open.values()
+            if one.asked.principal == exchange.asked.principal and one.is_waiting
+        ]
+        self._open[exchange.id] = exchange
+        if exchange not in waiting and len(waiting) >= MAX_WAITING:
+            await waiting[0].drop()
 
     async def drop_all(self) -> None:
         await asyncio.gather(*(exchange.drop() for exchange in self._open.values()))

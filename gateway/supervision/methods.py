@@ -145,8 +145,9 @@ class Methods:
                 offering.check_offered, KIND_OF_METHOD[asked.method], asked.namespace, asked.own
             )
             await self._supervisor.do(check)
+        offered = parse(ClientCapabilities, request.meta[CLIENT_CAPABILITIES_META_KEY])
         exchange = self._exchange_of(asked, call, request.meta.get(rpc.REFUSAL, ""))
-        result = await self._follow(exchange, request)
+        result = await self._follow(exchange, request, offered)
         return {**UNCACHED, **result} if asked.method == "resources/read" else result
 
     def _exchange_of(self, asked: Asked, call: Call, refusal: str) -> Exchange:
@@ -160,12 +161,14 @@ class Methods:
             raise failures.unavailable("the call that asked has ended; make it again")
         return self._exchanges.begin(asked, self._supervisor.perform)
 
-    async def _follow(self, exchange: Exchange, request: Request) -> dict[str, Any]:
+    async def _follow(
+        self, exchange: Exchange, request: Request, offered: ClientCapabilities
+    ) -> dict[str, Any]:
         """Return the result or the open questions, if the client can answer such questions."""
         while True:
             result = await self._exchanges.follow(exchange, request.report)
             questions = {} if exchange.is_done else result["inputRequests"]
-            refusal = refusal_of(questions, request.meta[CLIENT_CAPABILITIES_META_KEY])
+            refusal = refusal_of(questions, offered)
             if not refusal:
                 return result
             exchange.answer({}, refusal)
@@ -205,11 +208,8 @@ def asked_in(method: str, call: Call, caller: Caller) -> Asked:
     )
 
 
-def refusal_of(questions: Mapping[str, Mapping[str, Any]], capabilities: Any) -> str:
+def refusal_of(questions: Mapping[str, Mapping[str, Any]], offered: ClientCapabilities) -> str:
     """Return why the client cannot answer the questions, or an empty string."""
-    if not questions:
-        return ""
-    offered = parse(ClientCapabilities, capabilities)
     try:
         for one in questions.values():
             foreign.check(offered, Foreign(one["method"], one.get("params") or {}))

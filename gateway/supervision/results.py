@@ -12,7 +12,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import SchemaError, best_match
 from mcp.types import CallToolResult, GetPromptResult, ReadResourceResult
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from referencing import Registry
 
 from gateway import pinning
@@ -37,6 +37,14 @@ _threads = ThreadPoolExecutor(2, thread_name_prefix="output-schema")
 _clock = threading.local()
 
 
+class _Question(BaseModel):
+    method: str
+    params: dict[str, Any] | None = None
+
+
+_QUESTIONS: TypeAdapter[dict[str, _Question]] = TypeAdapter(dict[str, _Question])
+
+
 class Unchecked(Exception):
     """Raised for a result that cannot be checked because of its schema; the message says why."""
 
@@ -50,13 +58,27 @@ def output_schemas_of(tools: Iterable[Any]) -> dict[str, Any]:
     }
 
 
+def problem_of_questions(questions: Any) -> str | None:
+    """Return the problem of a result's `inputRequests` in one line, or None."""
+    try:
+        _QUESTIONS.validate_python(questions)
+    except ValidationError as error:
+        return f"inputRequests: {first_problem(error)}"
+    return None
+
+
+def first_problem(error: ValidationError) -> str:
+    first = error.errors()[0]
+    place = ".".join(map(str, first["loc"]))
+    return f"{place}: {first['msg']}" if place else first["msg"]
+
+
 async def problem_of(method: str, result: Any, schema: Mapping[str, Any] | None) -> str | None:
     """Return the problem in one line, or None. Raises Unchecked."""
     try:
         parsed = RESULT_FORMS[method].model_validate(result, by_name=False)
     except ValidationError as error:
-        first = error.errors()[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        return first_problem(error)
     if schema is None or not isinstance(parsed, CallToolResult) or parsed.is_error:
         return None
     if parsed.structured_content is None:

@@ -20,7 +20,7 @@ tools: dict[str, dict[str, Any]] = {
         "vanish", "environment", "pid", "spawn", "progress", "cancelled", "grow", "picture",
         "link", "ask_person", "ask_model", "headers", "mumble", "held", "compressed", "status",
         "deep", "digits", "bytes", "late_id", "nameless", "another", "stubborn", "wait", "busy",
-        "sequence", "forget", "linger", "large", "large_last", "sheet",
+        "sequence", "forget", "linger", "large", "large_last", "sheet", "ask_badly",
     )
 }  # fmt: skip
 tools["add"] = {"name": "add", "inputSchema": OBJECT, "outputSchema": SUM}
@@ -202,6 +202,10 @@ def poison(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
 def vanish(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
     listed.clear()
     return text("vanished")
+
+
+def ask_badly(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    return {"resultType": "input_required", "inputRequests": arguments["questions"]}
 
 
 def grow(arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:

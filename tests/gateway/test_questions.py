@@ -105,6 +105,32 @@ def test_a_reply_to_a_call_that_has_ended_makes_no_second_call(
     assert "the call that asked has ended; make it again" in text_of(second)
 
 
+def test_malformed_questions_are_the_fault_of_the_upstream(add: Add, call: Call) -> None:
+    add(command=MODERN)
+    no_params = {"method": "elicitation/create", "params": [1]}
+
+    for questions in ({"a": {}}, {"a": no_params}, {"a": "x"}, ["x"]):
+        with pytest.raises(
+            UpstreamFailed, match=r"odd:ask_badly: the result .*: inputRequests: .*valid|required"
+        ):
+            call("odd:ask_badly", questions=questions)
+
+
+def test_a_question_that_its_client_left_open_stops_no_other(server: Server, add: Add) -> None:
+    add()
+
+    async def use() -> tuple[Any, Any]:
+        async with answering(server, MODERN_VERSION) as client:
+            call: Any = client.session.call_tool
+            left = await call("odd__ask_person", {}, allow_input_required=True)
+            return left, structure_of(await client.call_tool("odd__ask_model", {}))
+
+    left, answered = asyncio.run(use())
+
+    assert left.input_requests
+    assert answered["content"] == {"type": "text", "text": "yes"}
+
+
 def test_where_nobody_can_be_asked_the_upstream_is_told(add: Add, call: Call) -> None:
     add()
 
