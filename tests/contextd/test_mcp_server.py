@@ -128,7 +128,11 @@ async def test_the_rate_refuses_no_reply_no_notification_and_no_end_of_a_session
         opened = await http.post("/mcp", json=initialize("2025-03-26"))
         session = {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
         cancelled = {"method": "notifications/cancelled", "params": {"requestId": 7}}
-        sent = [{"id": 7, "result": {}}, {"id": 7, "error": {"code": 1, "message": ""}}, cancelled]
+        sent: list[dict[str, Any]] = [
+            {"id": 7, "result": {}},
+            {"id": 7, "error": {"code": 1, "message": ""}},
+            cancelled,
+        ]
         messages: list[Any] = [{"jsonrpc": "2.0", **message} for message in sent]
         answers = [
             await http.post("/mcp", json=message, headers=session)

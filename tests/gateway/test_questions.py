@@ -109,7 +109,8 @@ def test_malformed_questions_are_the_fault_of_the_upstream(add: Add, call: Call)
     add(command=MODERN)
     no_params = {"method": "elicitation/create", "params": [1]}
 
-    for questions in ({"a": {}}, {"a": no_params}, {"a": "x"}, ["x"]):
+    malformed: list[Any] = [{"a": {}}, {"a": no_params}, {"a": "x"}, ["x"]]
+    for questions in malformed:
         with pytest.raises(
             UpstreamFailed, match=r"odd:ask_badly: the result .*: inputRequests: .*valid|required"
         ):

@@ -144,7 +144,7 @@ def test_a_listed_address_with_dots_is_read_where_no_glob_could_be_passed(
     wait_for(UpstreamFeature.objects.offered(Kind.RESOURCE).filter(name=DOTTED["uri"]).exists)
     inside = replace(caller, entry=Entry(resources=globs))
 
-    found = pipeline.call_operation(
+    found: Any = pipeline.call_operation(
         resources.at(DOTTED_ADDRESS).reading, {"uri": DOTTED_ADDRESS}, inside
     )
 
