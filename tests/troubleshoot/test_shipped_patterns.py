@@ -4,6 +4,8 @@ import re
 from collections.abc import Collection
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmarks import labelled
 from benchmarks.labelled import Labelled
@@ -11,7 +13,8 @@ from tests.troubleshoot.words_alone import WordsAlone
 from troubleshoot import knowledge, placeholders, signatures, symptoms
 
 LEAST_PATTERNS, LEAST_LABELLED = 250, 120
-LEAST_FIRST, LEAST_IN_THREE = 0.93, 0.97
+LEAST_FIRST, LEAST_IN_THREE = 0.88, 0.96
+LEAST_FIRST_OF_ONE_WORDING, LEAST_IN_THREE_OF_ONE_WORDING = 0.93, 0.97
 FAR_REACHING = re.compile(
     r"\b(kubectl|helm|aws|az|gcloud|terraform|psql|createdb|mysql|sqlite3|mongosh|redis-cli|rabbitmqctl"
     r"|systemctl|chown|curl -X)\b"
@@ -26,6 +29,12 @@ EXAMPLE_NAMES = re.compile(
 @pytest.fixture(scope="module")
 def index() -> WordsAlone:
     return WordsAlone.of_shipped()
+
+
+@pytest.fixture(scope="module")
+def texts(index: WordsAlone) -> labelled.Texts:
+    patterns = index.patterns.values()
+    return labelled.Texts(text for one in patterns for text in (one.title, one.cause, *one.errors))
 
 
 def test_the_files_are_right_and_enough() -> None:
@@ -88,8 +97,8 @@ def test_errors_of_one_wording_are_explained_without_the_examples_that_share_it(
         for case in labelled.same_wordings()
     ]
 
-    assert share_right(ranked, within=1) >= LEAST_FIRST
-    assert share_right(ranked, within=3) >= LEAST_IN_THREE
+    assert share_right(ranked, within=1) >= LEAST_FIRST_OF_ONE_WORDING
+    assert share_right(ranked, within=3) >= LEAST_IN_THREE_OF_ONE_WORDING
 
 
 def share_right(ranked: Collection[tuple[frozenset[str], list[str]]], within: int) -> float:
@@ -138,47 +147,86 @@ def test_labelled_errors_expect_patterns_that_ship(index: WordsAlone) -> None:
     assert {key for case in cases for key in case.expected} - known == set()
 
 
-def test_labelled_errors_share_no_sentence_with_the_patterns(index: WordsAlone) -> None:
+def test_labelled_errors_share_no_sentence_with_the_patterns(texts: labelled.Texts) -> None:
     """Whatever the names in it."""
-    shared = {case.error for case in labelled.cases() if labelled.sharing(case.error, texts(index))}
+    shared = {case.error for case in labelled.cases() if texts.sharing(case.error)}
 
     assert shared == set()
 
 
-def test_each_error_of_one_wording_shares_a_sentence_with_an_example(index: WordsAlone) -> None:
-    alone = {
-        case.error
-        for case in labelled.same_wordings()
-        if not labelled.sharing(case.error, examples(index))
-    }
+def test_each_error_of_one_wording_shares_a_sentence_with_a_pattern(texts: labelled.Texts) -> None:
+    alone = {case.error for case in labelled.same_wordings() if not texts.sharing(case.error)}
 
     assert alone == set()
 
 
 @pytest.mark.parametrize(
-    ("error", "example", "is_shared"),
+    ("error", "example"),
     [
-        (
-            "[build] FATAL:  password rejected for user 'ann'",
-            "password rejected for user 'bob'",
-            True,
-        ),
-        ("2026-02-11 web_1 | disk sda1 is nearly full", "disk /dev/sdb is nearly full", True),
-        ("the pool of workers is empty", "Oops. The pool of workers is empty. Restart.", True),
-        ("Build failed", "Build failed", False),
-        ("the pool of workers is empty", "the pool of workers is full", False),
+        ("[build] FATAL:  password rejected for user 'ann'", "password rejected for user 'bob'"),
+        ("2026-02-11 web_1 | disk sda1 is nearly full", "disk /dev/sdb is nearly full"),
+        ("the pool of workers is empty", "Oops. The pool of workers is empty. Restart."),
     ],
 )
-def test_a_sentence_is_shared_whatever_its_prefix_and_names(
-    error: str, example: str, *, is_shared: bool
-) -> None:
-    assert bool(labelled.shared(error, example)) == is_shared
+def test_a_sentence_is_shared_whatever_its_prefix_and_names(error: str, example: str) -> None:
+    assert labelled.shared(error, example)
 
 
-def texts(index: WordsAlone) -> list[str]:
-    prose = [text for one in index.patterns.values() for text in (one.title, one.cause)]
-    return [*prose, *examples(index)]
+def test_a_sentence_is_shared_if_one_text_goes_on_and_the_other_starts_before() -> None:
+    error = "the pool of workers is empty (queue a), so that tasks wait for long"
+    example = "After the restart the pool of workers is empty"
+
+    assert labelled.shared(error, example) == {"the pool of workers is empty"}
 
 
-def examples(index: WordsAlone) -> list[str]:
-    return [error for pattern in index.patterns.values() for error in pattern.errors]
+def test_a_dotted_type_before_a_sentence_hides_none_of_it() -> None:
+    error = "the pool of workers is empty (queue a)"
+    example = "acme.pool.Error: the pool of workers is empty"
+
+    assert labelled.shared(error, example) == {"the pool of workers is empty"}
+
+
+@pytest.mark.parametrize(
+    ("error", "example"),
+    [
+        ("No artifact was found for name: web-dist", "No artifact was found for name: dist"),
+        ("worker billing has lost its lease", "worker app has lost its lease"),
+        ("CONFLICT (content): both sides changed in a.py", "CONFLICT (rename): both sides changed"),
+        ("a proxy of CartService refused the call", "a proxy of UserService refused the call"),
+    ],
+)
+def test_a_sentence_is_shared_whatever_its_bare_names(error: str, example: str) -> None:
+    assert labelled.shared(error, example)
+
+
+def test_the_prefix_of_a_logger_hides_no_word() -> None:
+    error = "ERROR:root:found character '\\t' that cannot start any token"
+    example = "found character '@' that cannot start any token"
+
+    assert labelled.shared(error, example) == {"found character # that cannot start any token"}
+
+
+def test_a_sentence_in_quotes_is_no_name() -> None:
+    error = '{"level":"error","msg":"the pool of workers is empty"}'
+
+    assert labelled.shared(error, "the pool of workers is empty")
+
+
+@pytest.mark.parametrize(
+    ("error", "example"),
+    [
+        ("Build failed", "Build failed"),
+        ("the pool of workers is empty", "the pool of threads has been closed"),
+        ("Disk quota exceeded", "Disk quota exceeded"),
+        ("at Cart.total (cart.js:7)", "at Cart.total (cart.js:7)"),
+    ],
+)
+def test_few_equal_words_are_no_shared_sentence(error: str, example: str) -> None:
+    assert labelled.shared(error, example) == set()
+
+
+@given(st.lists(st.sampled_from(["disk", "of", "user", "is", "full", "#"]), max_size=9))
+def test_the_index_finds_what_a_comparison_with_each_text_finds(words: list[str]) -> None:
+    error, examples = " ".join(words), ["disk of user is full", "disk disk disk disk user disk"]
+
+    assert labelled.Texts(examples).sharing(error) == labelled.sharing(error, sorted(examples))
