@@ -36,9 +36,9 @@ _DECLARING = """
 expression_statement const_declaration var_declaration var_spec_list field_declaration
 variable_declaration lexical_declaration export_statement declaration_command class_body
 field_declaration_list declaration_list declaration static_final_declaration_list block
-assignment_expression object statement manifest_constant initialized_identifier_list
-definition type_system_definition type_definition type_system_extension type_extension
-executable_definition ERROR class_definition class_declarations protocol_body interface_type
+assignment_expression object statement manifest_constant initialized_identifier_list definition
+type_system_definition type_definition type_system_extension type_extension executable_definition
+namespace_definition ERROR class_definition class_declarations protocol_body interface_type
 struct_type
 """
 DECLARING = frozenset(_DECLARING.split())

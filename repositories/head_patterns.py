@@ -52,6 +52,7 @@ BY_TYPE: dict[str, dict[str, str]] = {
     },
     "dart": {
         r"\w*constructor_signature": r"(?:(?:const|factory|external)\s+)*(?:\w+\.(?=\w))?NAME",
+        r"type_alias": r"typedef\s+(?:(?=[^=(]*=)|[^=(]*\s)NAME",
         r"operator_signature": r"[^(]*?\boperator\s*(?P<name>[^\s\w(]+)",
     },
     "dockerfile": {
@@ -63,7 +64,7 @@ BY_TYPE: dict[str, dict[str, str]] = {
         r"(?:value|type|type_alias)_declaration": r"(?:type\s+)?(?:alias\s+)?NAME",
     },
     "erlang": {
-        r"module_attribute|record_decl": r"-\s*(?:module|record)\s*\(\s*'?NAME",
+        r"module_attribute|record_decl": r"-\s*(?:module|record)\s*\(\s*'?(?P<name>[\w.@]+)",
         r"type_alias|opaque|nominal|callback": r"-\s*\w+\s+NAME",
         r"pp_define": r"-\s*define\s*\(\s*VALUE",
         r"fun_decl": r"'?NAME'?\s*\(",
@@ -122,7 +123,7 @@ BY_TYPE: dict[str, dict[str, str]] = {
               |(?!(?:return|new|else|throw|case|assert)\b)
                [A-Za-z_][\w.]*(?:<[^>()]*>)?(?:\[\])?\s+
                (?!(?:project|platform|enforcedPlatform|files|fileTree)\b)
-               (?=\w+\s*\((?!\s*(?:['"\[]|\w+\s*:|\w+\.\w))[^{}]*\)[^(){}]*\{))
+               (?=\w+\s*\((?!\s*(?:['"\[]|\w+\s*:|\w+\.[\w.]*\s*\)))[^{}]*\)[^(){}]*\{))
             ['"]?(?P<name>(?<=['"])[^'"\n]+|\w+)
         """,
     },
@@ -275,7 +276,7 @@ BY_TYPE: dict[str, dict[str, str]] = {
             (?i:create\s+
                (?:(?:or|replace|alter|global|local|temp|temporary|unlogged|unique|materialized
                  |recursive|clustered|nonclustered|fulltext|spatial|external|foreign|constraint
-                 |event|aggregate)\s+)*
+                 |event|aggregate|definer\s*=\s*\S+)\s+)*
                (?:table|view|function|procedure|proc|trigger|type|index|sequence|domain|policy
                  |schema|package(?:\s+body)?|macro|synonym)\s+
                (?:concurrently\s+)?(?:if\s+not\s+exists\s+)?(?!on\s))
