@@ -1,4 +1,4 @@
-"""Indexing needs the same memory for any number of files."""
+"""Indexing needs nearly the same memory for any number of files: only their list grows."""
 
 import gc
 import tracemalloc
