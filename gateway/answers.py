@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from contextd import logs, redaction
 from contextd.errors import UpstreamFailed
 from contextd.operations import RelayedToolResult
 from contextd.prompts import RelayedPrompt
@@ -19,6 +20,9 @@ MAX_RAW_CHARACTERS = 2000
 LARGE_CHARACTERS, MIN_PART_CHARACTERS = 16 * 1024, 4
 """Approximate characters: YAML above the first is made in a thread; each part counts the second."""
 MAX_YAML_CHARACTERS = 256 * 1024
+LOGGED_MESSAGE_CHARACTERS = MAX_RAW_CHARACTERS
+LOGGED_CHARACTERS = logs.MAX_MESSAGE_LENGTH - LOGGED_MESSAGE_CHARACTERS - 100
+"""Characters of an answer in one record, so that the log does not shorten it."""
 _CODES = ("code", "errorCode", "statusCode")
 _RETRIABLE = ("retriable", "retryable")
 _ESCAPED = "\\U000"
@@ -114,8 +118,15 @@ def failure(name: str, result: dict[str, Any]) -> UpstreamFailed:
 
 
 def log_failure(message: str, cause: Any) -> None:
-    """Log an error with the upstream's whole answer; the log shortens very long ones."""
-    logger.warning("%s\n%s", message, json.dumps(cause, ensure_ascii=False))
+    """Log an error with the upstream's whole answer, in several records if it is long.
+
+    A long answer takes a while, so this is no work for an event loop.
+    """
+    text = redaction.redact(json.dumps(cause, ensure_ascii=False)).text  # before it is divided
+    parts = [text[at : at + LOGGED_CHARACTERS] for at in range(0, len(text), LOGGED_CHARACTERS)]
+    for number, part in enumerate(parts, start=1):
+        place = f" (part {number} of {len(parts)} of the answer)" if len(parts) > 1 else ""
+        logger.warning("%s%s\n%s", message[:LOGGED_MESSAGE_CHARACTERS], place, part)
 
 
 def message_in(structured: Any) -> str | None:

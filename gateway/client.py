@@ -41,7 +41,7 @@ async def call(
     params = {"name": offer.canonical, "arguments": dict(arguments)}
     result = await exchange(offer, "tools/call", params, principal, conversation)
     if result.get("isError"):
-        raise answers.failure(offer.canonical, result)
+        raise await asyncio.to_thread(answers.failure, offer.canonical, result)
     if answers.is_large(result.get("structuredContent")):
         return await asyncio.to_thread(answers.success, offer, result)
     return answers.success(offer, result)
@@ -115,7 +115,7 @@ async def request(
     try:
         return await client.request(method, params, seconds, report)
     except rpc.Failed as failed:
-        raise as_contextd_error(failed) from None
+        raise await as_contextd_error(failed) from None
     except rpc.Unsent:
         raise UpstreamFailed(UNSENT) from None
     except rpc.Closed:
@@ -163,11 +163,11 @@ async def connect() -> rpc.Client:
         raise UpstreamFailed(f"{place.not_running()}, so no upstream can be called") from None
 
 
-def as_contextd_error(failed: rpc.Failed) -> ContextdError:
+async def as_contextd_error(failed: rpc.Failed) -> ContextdError:
     category = _KNOWN.get(failed.category, UpstreamFailed)
     if failed.cause is None:
         return category(failed.message)
-    answers.log_failure(failed.message, failed.cause)
+    await asyncio.to_thread(answers.log_failure, failed.message, failed.cause)
     return category(failed.message, cause=failed.cause)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from contextd.logs import JsonFormatter
 from gateway import answers
 from gateway.offering import Offer
 
@@ -97,3 +98,14 @@ def test_blocks_that_are_no_text_stay() -> None:
     relayed = answers.success(OFFER, result)
 
     assert relayed.content == [{"type": "text", "text": "a: 1\n"}, picture]
+
+
+def test_a_long_cause_is_logged_whole(caplog: pytest.LogCaptureFixture) -> None:
+    pieces = [f"piece {number};" for number in range(10_000)]
+
+    answers.failure("odd:fail", {"structuredContent": {"message": "no", "pieces": pieces}})
+
+    lines = [json.loads(JsonFormatter().format(record)) for record in caplog.records]
+    logged = "".join(line["message"].partition("\n")[2] for line in lines)
+    assert json.loads(logged)["pieces"] == pieces
+    assert all(line["message"].startswith("odd:fail: no (part ") for line in lines)
