@@ -4,7 +4,8 @@ A tool or prompt is named `namespace:name` here, and a resource has its `upstrea
 """
 
 import asyncio
-from collections.abc import Mapping
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -35,6 +36,8 @@ from gateway.supervision.supervisor import Supervisor
 
 DIRECT = "direct"
 """The principal of a client that is no process of contextd, so names no caller."""
+SURE_SECONDS = 1.0
+"""Seconds an unannounced change, such as a manual one in the database, may go unnoticed."""
 UNCACHED = {"ttlMs": 0, "cacheScope": "private"}
 LISTS = {method: (kind, key) for kind, (method, key) in lists.LIST_METHODS.items()}
 KIND_OF_METHOD = {
@@ -125,11 +128,39 @@ async def listen(request: Request) -> dict[str, Any]:
         end()
 
 
+class OfferedLately:
+    """What was offered within the last second and since the last change that was announced."""
+
+    def __init__(self, do: Callable[[Callable[[], None]], Awaitable[None]]) -> None:
+        self._do = do
+        self._known: set[tuple[Kind, str, str]] = set()
+        self._sure_until, self._heard = 0.0, 0
+        changes.subscribe(self._note_change)
+
+    def _note_change(self, announcement: changes.Announcement) -> None:
+        if isinstance(announcement, Change):
+            self._heard += 1
+            self._sure_until = 0.0
+
+    async def check(self, *feature: *tuple[Kind, str, str]) -> None:
+        """Raise NotFound for what clients do not see."""
+        now, heard = time.monotonic(), self._heard
+        if now >= self._sure_until:
+            self._known.clear()
+            self._sure_until = now + SURE_SECONDS
+        if feature in self._known:
+            return
+        await self._do(partial(offering.check_offered, *feature))
+        if heard == self._heard:
+            self._known.add(feature)
+
+
 class Methods:
     """The methods that need the upstreams or the database."""
 
     def __init__(self, supervisor: Supervisor) -> None:
         self._supervisor, self._exchanges = supervisor, supervisor.exchanges
+        self._offered = OfferedLately(supervisor.do)
 
     async def list_features(self, kind: Kind, key: str, request: Request) -> dict[str, Any]:
         whole = await self._supervisor.do(partial(offering.listed, kind))
@@ -140,11 +171,7 @@ class Methods:
         """Return the upstream's answer, or its questions; the caller answers them in a retry."""
         call = parse(Call, request.params)
         asked = asked_in(request.method, call, caller_of(request))
-        if rpc.CALLER not in request.meta:
-            check = partial(
-                offering.check_offered, KIND_OF_METHOD[asked.method], asked.namespace, asked.own
-            )
-            await self._supervisor.do(check)
+        await self._offered.check(KIND_OF_METHOD[asked.method], asked.namespace, asked.own)
         offered = parse(ClientCapabilities, request.meta[CLIENT_CAPABILITIES_META_KEY])
         exchange = self._exchange_of(asked, call, request.meta.get(rpc.REFUSAL, ""))
         result = await self._follow(exchange, request, offered)

@@ -10,8 +10,9 @@ import pytest
 from mcp import Client, MCPError, types
 from mcp.client.subscriptions import ToolsListChanged
 
-from gateway import offering, place
-from gateway.models import Isolation, Kind, Upstream
+from contextd import changes
+from gateway import offering, place, rpc
+from gateway.models import Isolation, Kind, Upstream, UpstreamFeature
 from tests.clients import MODERN_VERSION, structure_of, text_of
 from tests.gateway import streams
 from tests.gateway.conftest import ECHO, Add
@@ -112,11 +113,11 @@ def test_a_call_that_is_cancelled_is_cancelled_there(add: Add) -> None:
     assert asyncio.run(use()) == 1
 
 
-def error_of(method: str, *given: Any) -> types.ErrorData:
+def error_of(method: str, *given: Any, **options: Any) -> types.ErrorData:
     async def use() -> types.ErrorData:
         async with connected() as client:
             with pytest.raises(MCPError) as caught:
-                await getattr(client, method)(*given)
+                await getattr(client, method)(*given, **options)
             return caught.value.error
 
     return asyncio.run(use())
@@ -152,16 +153,39 @@ def test_what_is_not_offered_is_not_called(
     assert told in error.message
 
 
-def test_a_tool_that_is_held_back_is_neither_listed_nor_called(add: Add) -> None:
+@pytest.mark.parametrize("options", [{}, {"meta": {rpc.CALLER: {}}}])
+def test_a_tool_that_is_held_back_is_neither_listed_nor_called(
+    add: Add, options: dict[str, Any]
+) -> None:
     upstream = add()
     known = upstream.features.get(kind=Kind.TOOL, name="echo")
     known.approved = {}
     known.save()
 
-    error = error_of("call_tool", "odd:echo", {})
+    error = error_of("call_tool", "odd:echo", {}, **options)
 
     assert "odd:echo" not in [one["name"] for one in offering.listed(Kind.TOOL)]
     assert "there is no tool 'odd:echo'" in error.message
+
+
+def test_what_was_called_a_moment_ago_is_not_called_after_a_change(add: Add) -> None:
+    upstream = add()
+    known = upstream.features.get(kind=Kind.TOOL, name="echo")
+
+    async def use() -> None:
+        async with connected() as client:
+            await client.call_tool("odd:echo", {})
+            await asyncio.to_thread(hold_back, known)
+            with pytest.raises(MCPError, match="there is no tool 'odd:echo'"):
+                await client.call_tool("odd:echo", {})
+
+    asyncio.run(use())
+
+
+def hold_back(feature: UpstreamFeature) -> None:
+    feature.approved = {}
+    feature.save()
+    changes.announce("tools")
 
 
 def test_a_question_is_answered_by_a_retry(add: Add) -> None:
