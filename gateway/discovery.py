@@ -1,7 +1,7 @@
 """Check each definition that an upstream lists; a bad one never hides the others."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
@@ -72,6 +72,8 @@ class Listed:
 
     definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    beyond_limits: list[str] = field(default_factory=list)
+    """Names of what is left out because the definitions are too many or too large together."""
 
 
 def key_of(kind: Kind) -> str:
@@ -79,21 +81,33 @@ def key_of(kind: Kind) -> str:
     return _KEYS.get(kind, "name")
 
 
-def check(kind: Kind, raw: Iterable[Any]) -> Listed:
-    listed, key, size = Listed(), key_of(kind), 0
-    for number, one in enumerate(raw, start=1):
-        definition = normalize(kind, one) if isinstance(one, dict) else {}
+def check(kind: Kind, raw: Iterable[Any], known: Collection[str] = ()) -> Listed:
+    """Sort out what clients can be offered; the known ones come first if there is too much."""
+    key = key_of(kind)
+    definitions = [normalize(kind, one) if isinstance(one, dict) else {} for one in raw]
+    numbered = list(enumerate(definitions, start=1))
+    numbered.sort(key=lambda one: str(one[1].get(key)) not in known)
+    listed, size = Listed(), 0
+    for number, definition in numbered:
         name = definition.get(key)
         problem = _problem_of(kind, name, definition, listed.definitions)
         length = 0 if problem else len(pinning.canonical_json(definition))
-        if size + length > MAX_CHARACTERS:
-            problem = f"its definition and those before are larger than {MAX_CHARACTERS} characters"
+        if not problem and (problem := _limit_problem(len(listed.definitions), size + length)):
+            listed.beyond_limits.append(str(name))
         if problem:
             listed.problems.append(f"{kind} {number} ({str(name)[:80]!r}) is left out: {problem}")
         else:
             listed.definitions[definition[key]] = definition
             size += length
     return listed
+
+
+def _limit_problem(accepted: int, size: int) -> str | None:
+    if accepted >= MAX_ACCEPTED:
+        return f"there are more than {MAX_ACCEPTED}"
+    if size > MAX_CHARACTERS:
+        return f"the definitions are together larger than {MAX_CHARACTERS} characters"
+    return None
 
 
 def normalize(kind: Kind, raw: dict[str, Any]) -> dict[str, Any]:
@@ -141,8 +155,6 @@ def _problem_of(
         return "its address is not valid"
     if name in known:
         return "its name is used twice"
-    if len(known) >= MAX_ACCEPTED:
-        return f"there are more than {MAX_ACCEPTED}"
     return _problem_of_form(kind, definition) or _problem_of_storing(definition)
 
 

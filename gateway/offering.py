@@ -12,7 +12,7 @@ from contextd.callers import matches
 from contextd.errors import Invalid, NotFound
 from gateway import discovery, names, pinning, services
 from gateway.discovery import Listed
-from gateway.models import Kind, Upstream, UpstreamFeature
+from gateway.models import Kind, State, Upstream, UpstreamFeature
 
 # Every call runs this, hence SQL.
 EDITION = """
@@ -24,6 +24,7 @@ EDITION = """
     ))
 """
 END_SECONDS = 30
+MAX_SHOWN_NAME_CHARACTERS = 80
 SHOWN_DIGITS = 12
 """Hex digits of a digest shown to people: enough to distinguish definitions."""
 
@@ -156,7 +157,8 @@ def save_listing(upstream_id: int, kind: Kind, raw: Sequence[Any]) -> list[str]:
 
     Raises Invalid when it listed tools before and lists none now, which is its own fault.
     """
-    listed = discovery.check(kind, raw)
+    before = UpstreamFeature.objects.filter(upstream=upstream_id, kind=kind, is_present=True)
+    listed = discovery.check(kind, raw, set(before.values_list("name", flat=True)))
     with transaction.atomic():
         upstream = Upstream.objects.select_for_update().filter(pk=upstream_id).first()
         if upstream is None:
@@ -166,8 +168,22 @@ def save_listing(upstream_id: int, kind: Kind, raw: Sequence[Any]) -> list[str]:
         had = sum(feature.is_present for feature in known.values())
         if kind == Kind.TOOL and had and not listed.definitions:
             raise Invalid(f"it lists no tools, but had {had} before", problems=listed.problems)
+        note_left_out(upstream, kind, listed.beyond_limits)
         quarantined = store_features(upstream, kind, listed, known)
     return [*listed.problems, *quarantined]
+
+
+def note_left_out(upstream: Upstream, kind: Kind, names_left_out: Sequence[str]) -> None:
+    """Add it to the events, once for the same ones."""
+    if not names_left_out:
+        return
+    shown = ", ".join(name[:MAX_SHOWN_NAME_CHARACTERS] for name in sorted(names_left_out)[:10])
+    told = (
+        f"{len(names_left_out)} of its {kind}s are left out, since the definitions are more or "
+        f"larger than the gateway takes: {shown}"
+    )
+    if not upstream.events.filter(reason=told).exists():
+        services.add_event(upstream.pk, State(upstream.state), told)
 
 
 def store_features(
@@ -242,7 +258,7 @@ def apply_filter(upstream: Upstream) -> None:
 def status_text(feature: UpstreamFeature) -> str:
     """Describe whether clients see it, and why not."""
     if not feature.is_present:
-        return "gone: the upstream no longer lists it"
+        return "gone: the upstream no longer lists it, or the list is too large (see its events)"
     if not feature.is_allowed:
         return "left out by the filter of its upstream"
     return f"held back: {why_held(feature)}" if feature.is_quarantined else "offered"

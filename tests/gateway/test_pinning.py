@@ -255,9 +255,32 @@ def test_definitions_that_are_too_large_together_are_left_out(upstream: Upstream
     problems = offering.save_listing(upstream.pk, Kind.TOOL, [*listed, tool("short")])
 
     assert ["left out" in problem for problem in problems].count(True) == 3
-    assert "tool 10 ('t9') is left out: its definition and those before are" in problems[0]
+    assert "tool 10 ('t9') is left out: the definitions are together larger than" in problems[0]
     assert UpstreamFeature.objects.filter(name="short").exists()
     assert UpstreamFeature.objects.count() == 10
+    (event,) = upstream.events.filter(reason__contains="left out")
+    assert event.reason.startswith("3 of its tools are left out")
+    assert event.reason.endswith(": t10, t11, t9")
+
+
+def test_the_order_of_a_list_that_is_too_large_changes_nothing(upstream: Upstream) -> None:
+    long = {"type": "object", "description": "many words " * 20_000}
+    listed = [tool(f"t{number}", inputSchema=long) for number in range(12)]
+    offering.save_listing(upstream.pk, Kind.TOOL, listed)
+    before = offered()
+
+    offering.save_listing(upstream.pk, Kind.TOOL, listed[::-1])
+
+    assert offered() == before
+    assert upstream.events.filter(reason__contains="left out").count() == 1
+
+
+def test_a_tool_that_is_not_offered_any_more_may_be_left_out(upstream: Upstream) -> None:
+    offering.save_listing(upstream.pk, Kind.TOOL, [tool("a"), tool("b")])
+
+    offering.save_listing(upstream.pk, Kind.TOOL, [tool("a")])
+
+    assert "or the list is too large" in offering.status_text(UpstreamFeature.objects.get(name="b"))
 
 
 def test_schemas_that_some_protocol_versions_lack_are_rewritten(
