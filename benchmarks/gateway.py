@@ -54,8 +54,11 @@ async def measure_lists(port: int) -> list[float]:
 
 
 def row(name: str, taken: list[float]) -> list[str]:
-    cuts = statistics.quantiles(taken, n=100)
-    return [name, f"{cuts[49]:.2f}", f"{cuts[94]:.2f}"]
+    return [name, f"{statistics.median(taken):.2f}", f"{p95(taken):.2f}"]
+
+
+def p95(taken: list[float]) -> float:
+    return statistics.quantiles(taken, n=20)[18]
 
 
 def main() -> None:
@@ -71,10 +74,11 @@ def main() -> None:
     text = (
         f"One client, {CALLS} sequential calls over keep-alive HTTP, with authentication, "
         f"context and audit.\n\n{table}\n\nAdded at p50: {added:.2f} ms; the goal: {WANTED_MS} ms. "
-        f"The goal for a list: {WANTED_LIST_MS} ms."
+        f"The goal for a list at p95: {WANTED_LIST_MS} ms; "
+        f"measured: {p95(listed):.2f} ms."
     )
     report.write("gateway", "An upstream through the gateway", "make bench", text)
-    sys.exit(added > WANTED_MS or statistics.median(listed) > WANTED_LIST_MS)
+    sys.exit(added > WANTED_MS or p95(listed) > WANTED_LIST_MS)
 
 
 if __name__ == "__main__":
