@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +32,12 @@ def address(settings: object) -> Iterator[str]:
     finally:
         process.kill()
         process.wait()
+
+
+def test_a_server_of_the_sdk_over_stdio(add: Add, call: Call) -> None:
+    add("sdk", command=[sys.executable, str(Path(__file__).with_name("sdk_server.py"))])
+
+    assert call("sdk:add", a=1, b=2).structured == {"result": 3}
 
 
 @needs_node
