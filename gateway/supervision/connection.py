@@ -346,16 +346,13 @@ class Connection:
             return ErrorData(code=INVALID_REQUEST, message=f"nobody can be asked: {reason}")
         raw = params.model_dump(by_alias=True, mode="json", exclude_none=True)
         try:
-            question = {"method": method, "params": raw}
-            return (await asking[0].ask({"": question}))[""]
+            return (await asking[0].ask({"": {"method": method, "params": raw}}))[""]
         except NotAnswered as refusal:
             return ErrorData(code=INVALID_REQUEST, message=str(refusal))
 
     def _asking(self) -> list[Exchange]:
-        """Return the calls that a new question may belong to.
-
-        A call whose question is open asks no other; it may wait in vain, for a client that is gone.
-        """
+        """Return the calls that a new question may belong to."""
+        # One whose question is open asks no other, and may wait in vain for a client that is gone.
         principals = {exchange.asked.principal for exchange in self._exchanges}
         others = [exchange for exchange in self._exchanges if not exchange.is_waiting]
         return others if others and len(principals) == 1 else self._exchanges
