@@ -135,9 +135,6 @@ def resource(
             raise RuntimeError(f"the resource {template!r} is declared twice")
         pattern = pattern_of(template)
 
-        def is_contained(caller: Caller, uri: str) -> bool:
-            return contains(caller, [template], uri)
-
         @wraps(read)
         def handler(caller: Caller, request: ReadResource) -> Contents:
             check(caller, forms(template), request.uri)
@@ -152,7 +149,7 @@ def resource(
             mime_type=mime_type,
             pattern=pattern,
             reading=reader("resource", template, handler, ReadResource, Contents, timeout),
-            listing=listing_of(template, listed, timeout, is_contained) if listed else None,
+            listing=_listing_of_contained(template, listed, timeout) if listed else None,
         )
         return read
 
@@ -184,6 +181,13 @@ def relay(
         listing=listing_of(template, listed, timeout, is_readable),
         relayed=RemoteResources(name_of, templates),
     )
+
+
+def _listing_of_contained(template: str, listed: Lister, timeout: float) -> Operation:
+    def is_contained(caller: Caller, uri: str) -> bool:
+        return contains(caller, [template], uri)
+
+    return listing_of(template, listed, timeout, is_contained)
 
 
 def contents_of(found: str | File, uri: str, mime_type: str) -> Contents:
