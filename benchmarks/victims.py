@@ -26,8 +26,8 @@ RARELY_CRASHING = {"echo": 2000, "add": 2000, "crash": 1}
 OFTEN_CRASHING = {"echo": 20, "add": 20, "crash": 1}
 CALM = {"echo": 1, "add": 1}
 
-PAUSES = ("sleep 1", "[sleep] <defunct>")
-"""What the first process of a container that contextd creates starts again and again."""
+KEEPERS = ("sleep ", "[sleep] <defunct>", "sh -c trap ")
+"""Beginnings of the commands that only keep a container running."""
 CONTAINER_SHARE = 0.4
 """Share of the kills in an ensured container that are of the whole container."""
 # The brackets keep the script from finding itself.
@@ -151,8 +151,9 @@ def count_in(namespace: str) -> int:
         lines = docker("top", container_of(namespace), "-eo", "pid,args").splitlines()
     except subprocess.CalledProcessError:
         return 0
-    _head, _first, *others = (line.split(maxsplit=1)[1] for line in lines)
-    return sum(one not in PAUSES for one in others)
+    # In no certain order, since process ids begin anew; the keepers' shells fork, too.
+    kept = (line.split(maxsplit=1)[1] for line in lines[1:])
+    return sum(not one.startswith(KEEPERS) for one in kept)
 
 
 def left(upstreams: list[Victim]) -> list[str]:
