@@ -1,24 +1,19 @@
 """Provide the tools and prompts of upstreams as operations at run time."""
 
 import logging
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from django.db import DatabaseError
 
-from contextd import changes
-from contextd.bus import Change
 from contextd.callers import Caller
 from contextd.conversations import Conversation
 from contextd.operations import AnyArguments, Operation, Provided, RelayedToolResult
 from contextd.prompts import GivenArguments, RelayedPrompt
 from gateway import names, offering
+from gateway.freshness import Freshness
 from gateway.offering import Offer
-
-SURE_SECONDS = 1.0
-"""Seconds an unannounced change, such as a manual one in the database, may go unnoticed."""
 
 PERSON_SECONDS = 300
 """Seconds for the caller's replies to questions; the gateway limits the upstream's own time."""
@@ -39,8 +34,7 @@ class Offered:
         self._read, self._as_operation = read, as_operation
         self._edition = ""
         self._known: dict[str, Provided] = {}
-        self._sure_until, self._heard = 0.0, 0
-        changes.subscribe(self._note_change)
+        self._freshness = Freshness()
 
     def all(self) -> list[Provided]:
         return [one for name, one in self._current().items() if name == one.name]
@@ -51,24 +45,19 @@ class Offered:
 
     def at_hand(self, name: str) -> Provided | None:
         """Return the feature as last read, if that was a moment ago and no change was announced."""
-        return self._known.get(name) if time.monotonic() < self._sure_until else None
-
-    def _note_change(self, announcement: changes.Announcement) -> None:
-        if isinstance(announcement, Change):
-            self._heard += 1
-            self._sure_until = 0.0
+        return self._known.get(name) if self._freshness.lasts else None
 
     def _current(self) -> dict[str, Provided]:
         """Return the operations by wire name and canonical name."""
-        heard, now = self._heard, time.monotonic()
+        began = self._freshness.now()
         try:
             edition = offering.edition()
             if edition != self._edition:
                 offered = [self._as_operation(offer) for offer in self._read()]
                 self._known = {name: one for one in offered for name in (one.name, one.canonical)}
                 self._edition = edition
-            if heard == self._heard:
-                self._sure_until = now + SURE_SECONDS
+            if self._freshness.is_undisturbed(began):
+                self._freshness.begin(began)
         except DatabaseError:
             logger.warning("what upstreams offer may be outdated: the database does not answer")
         return self._known

@@ -4,10 +4,9 @@ A tool or prompt is named `namespace:name` here, and a resource has its `upstrea
 """
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp.types import (
@@ -20,13 +19,14 @@ from pydantic import BaseModel, ValidationError
 
 import contextd
 from contextd import changes
-from contextd.bus import Change
+from contextd.bus import Change, ListName
 from contextd.conversations import Foreign
 from contextd.errors import Unsupported
 from contextd.mcp import foreign, pagination
 from contextd.mcp.lifecycle import LISTEN
 from contextd.mcp.listeners import burst
 from gateway import names, offering, rpc
+from gateway.freshness import Freshness
 from gateway.models import Kind
 from gateway.rpc import Failed
 from gateway.supervision import failures, lists
@@ -36,8 +36,6 @@ from gateway.supervision.supervisor import Supervisor
 
 DIRECT = "direct"
 """The principal of a client that is no process of contextd, so names no caller."""
-SURE_SECONDS = 1.0
-"""Seconds an unannounced change, such as a manual one in the database, may go unnoticed."""
 UNCACHED = {"ttlMs": 0, "cacheScope": "private"}
 LISTS = {method: (kind, key) for kind, (method, key) in lists.LIST_METHODS.items()}
 KIND_OF_METHOD = {
@@ -94,10 +92,9 @@ def build(supervisor: Supervisor) -> Mapping[str, Handler]:
 
 async def discover(request: Request) -> dict[str, Any]:
     ours = {"name": "contextd-gateway", "version": contextd.__version__}
-    changing = {"listChanged": True}
     return {
         "supportedVersions": [rpc.VERSION],
-        "capabilities": {"tools": changing, "prompts": changing, "resources": changing},
+        "capabilities": {name: {"listChanged": True} for name in get_args(ListName)},
         "_meta": {SERVER_INFO_META_KEY: ours},
         **UNCACHED,
     }
@@ -109,7 +106,7 @@ async def listen(request: Request) -> dict[str, Any]:
     heard: asyncio.Queue[Change] = asyncio.Queue()
     wanted = parse(SubscriptionsListenRequestParams, request.params).notifications
     told = wanted.model_dump(by_alias=True, exclude_defaults=True)
-    flags = {kind: f"{kind}ListChanged" for kind in ("tools", "prompts", "resources")}
+    flags = {name: f"{name}ListChanged" for name in get_args(ListName)}
     honored = {kind: flag for kind, flag in flags.items() if told.get(flag)}
     meta = {"_meta": {SUBSCRIPTION_ID_META_KEY: request.id}}
 
@@ -134,24 +131,18 @@ class OfferedLately:
     def __init__(self, do: Callable[[Callable[[], None]], Awaitable[None]]) -> None:
         self._do = do
         self._known: set[tuple[Kind, str, str]] = set()
-        self._sure_until, self._heard = 0.0, 0
-        changes.subscribe(self._note_change)
-
-    def _note_change(self, announcement: changes.Announcement) -> None:
-        if isinstance(announcement, Change):
-            self._heard += 1
-            self._sure_until = 0.0
+        self._freshness = Freshness()
 
     async def check(self, *feature: *tuple[Kind, str, str]) -> None:
         """Raise NotFound for what clients do not see."""
-        now, heard = time.monotonic(), self._heard
-        if now >= self._sure_until:
+        began = self._freshness.now()
+        if not self._freshness.lasts:
             self._known.clear()
-            self._sure_until = now + SURE_SECONDS
+            self._freshness.begin(began)
         if feature in self._known:
             return
         await self._do(partial(offering.check_offered, *feature))
-        if heard == self._heard:
+        if self._freshness.is_undisturbed(began):
             self._known.add(feature)
 
 
