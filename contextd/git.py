@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 # The folder may belong to another user. None of its settings may start a program.
 GIT = ("git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
@@ -27,3 +27,10 @@ def ask(folder: Path, *arguments: str, seconds: float) -> "subprocess.CompletedP
         timeout=seconds,
         check=False,
     )
+
+
+def is_inside(path: str) -> bool:
+    """Return whether the path is relative and plain, and so stays in its folder unless a link leads
+    out. Git lists what its index names, whatever that is."""
+    pure = PurePosixPath(path)
+    return str(pure) == path and not pure.is_absolute() and ".." not in pure.parts

@@ -13,7 +13,7 @@ from typing import Any
 from django.db import OperationalError
 from django.utils import timezone
 
-from contextd import limits, search
+from contextd import git, limits, search
 from contextd.errors import Invalid, report_bug
 from contextd.jobs import Hold, Stopped
 from contextd.validation import replace_unstorable
@@ -142,7 +142,7 @@ class Run:
         if path != replace_unstorable(path):
             self._tally.fail(replace_unstorable(path), "its name is not UTF-8")
             return None
-        if not reading.is_inside(path):  # git lists what its index names, whatever that is
+        if not git.is_inside(path):
             self._tally.fail(path, reading.LEADS_OUT)
             return None
         try:

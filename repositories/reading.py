@@ -5,8 +5,9 @@ import errno
 import os
 import stat
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
+from contextd import git
 from repositories import rules
 from repositories.rules import Reason
 
@@ -46,12 +47,6 @@ class SourceText:
     modified_ns: int
 
 
-def is_inside(path: str) -> bool:
-    """Return whether the path is relative and plain: `..` leads out of a folder without a link."""
-    pure = PurePosixPath(path)
-    return str(pure) == path and not pure.is_absolute() and ".." not in pure.parts
-
-
 class Reader:
     """Reads below `root`, which is a real path. Follows no link, even if one appears later."""
 
@@ -71,7 +66,7 @@ class Reader:
         return SourceText(path, text, status.st_size, status.st_mtime_ns)
 
     def _content(self, path: str) -> tuple[bytes, os.stat_result]:
-        if not is_inside(path):
+        if not git.is_inside(path):
             raise PermissionError(errno.EPERM, LEADS_OUT)
         descriptor = _opened(self._root / path)
         try:

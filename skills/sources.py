@@ -204,10 +204,11 @@ def _listed_by_git(folder: Path) -> list[Path] | None:
     if listed.returncode:
         reason = os.fsdecode(listed.stderr).strip()
         raise _unlisted(folder, reason)
-    names = [PurePosixPath(os.fsdecode(name)) for name in listed.stdout.split(b"\0") if name]
-    for name in names:  # git lists what its index names, whatever that is
-        if name.is_absolute() or ".." in name.parts:
-            raise _unlisted(folder, f"its index has the path {str(name)!r}, which leads out")
+    # The name of a repository within this one ends with a slash.
+    names = [os.fsdecode(name).removesuffix("/") for name in listed.stdout.split(b"\0") if name]
+    for name in names:
+        if not git.is_inside(name):
+            raise _unlisted(folder, f"its index has the path {name!r}, which leads out")
     paths = {folder / name for name in names}
     if not paths and _git(folder, "check-ignore", "-q", ".").returncode == 0:
         return None
