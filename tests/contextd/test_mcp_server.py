@@ -1,7 +1,8 @@
 """The MCP server in this process: what must not leave it, and what it costs a client to read."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from typing import Any, NoReturn
 
 import httpx2
@@ -85,10 +86,9 @@ async def test_a_bug_in_authentication_returns_only_a_reference(
     assert SECRET not in response.text
 
 
-async def test_requests_that_reach_no_operation_have_a_rate(
-    settings: Settings, transactional_db: None
-) -> None:
-    settings.CONTEXTD_REST_RATE = "3/h"
+@asynccontextmanager
+async def client_of_endpoint() -> AsyncIterator[httpx2.AsyncClient]:
+    """Yield a client of an endpoint that was made with the settings of the test."""
     endpoint = Endpoint()
     async with (
         endpoint.running(),
@@ -98,6 +98,14 @@ async def test_requests_that_reach_no_operation_have_a_rate(
             headers={"Accept": ACCEPT},
         ) as http,
     ):
+        yield http
+
+
+async def test_requests_that_reach_no_operation_have_a_rate(
+    settings: Settings, transactional_db: None
+) -> None:
+    settings.CONTEXTD_REST_RATE = "3/h"
+    async with client_of_endpoint() as http:
         batch = [rpc("ping", id=number) for number in range(3)]
         opened = await http.post("/mcp", json=initialize("2025-03-26"))
         session = {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
@@ -116,15 +124,7 @@ async def test_the_rate_refuses_no_reply_no_notification_and_no_end_of_a_session
     settings: Settings, transactional_db: None
 ) -> None:
     settings.CONTEXTD_REST_RATE = "1/h"
-    endpoint = Endpoint()
-    async with (
-        endpoint.running(),
-        httpx2.AsyncClient(
-            transport=httpx2.ASGITransport(endpoint),
-            base_url="http://localhost",
-            headers={"Accept": ACCEPT},
-        ) as http,
-    ):
+    async with client_of_endpoint() as http:
         opened = await http.post("/mcp", json=initialize("2025-03-26"))
         session = {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
         cancelled = {"method": "notifications/cancelled", "params": {"requestId": 7}}
